@@ -49,6 +49,11 @@ class Item(models.Model):
         "self", models.PROTECT, null=True, blank=True, related_name="replaced_by", db_index=False,
         help_text="The earlier revision, which was returned with a comment.",
     )  # fmt: skip
+    answers_withheld = models.BooleanField(
+        default=False,
+        db_default=False,
+        help_text="The release that it was imported from has its answers withheld, which is not the same as no answer.",
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     completed_at = models.DateTimeField(null=True, blank=True, help_text="When an import filled in what it lacked.")
 
@@ -72,6 +77,7 @@ class Item(models.Model):
                 fields=["stage", "intake"], condition=models.Q(intake__in=["dropped", "waiting"]), name="item_intake"
             ),
             models.Index(fields=["stage"], condition=models.Q(outside_since__isnull=False), name="item_outside"),
+            models.Index(fields=["stage"], condition=models.Q(answers_withheld=True), name="item_withheld"),
         ]
 
     def __str__(self) -> str:

@@ -19,6 +19,7 @@ from benchmarks.queries.item_selection import (
     UNANSWERED,
     UNKNOWN,
     WITHDRAWN,
+    WITHHELD,
     ItemSelection,
 )
 from benchmarks.templatetags.texts import label_for
@@ -36,6 +37,7 @@ STATE_LABELS: Mapping[str, Any] = {
     Item.Intake.WAITING: gettext_lazy("Waiting for a fact"),
     UNANSWERED: gettext_lazy("Without answers"),
     ANSWERED: gettext_lazy("With answers"),
+    WITHHELD: gettext_lazy("Answers withheld"),
     WITHDRAWN: pgettext_lazy("items", "Withdrawn"),
     EVERYTHING: gettext_lazy("All, also withdrawn"),
 }

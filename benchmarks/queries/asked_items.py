@@ -12,6 +12,7 @@ from benchmarks.queries.item_selection import (
     SORTS,
     STATES,
     UNKNOWN,
+    WITHHELD,
     ItemSelection,
 )
 from benchmarks.queries.item_words import LONGEST
@@ -39,9 +40,11 @@ def asked_items(benchmark: Benchmark, asked: Mapping[str, str]) -> ItemSelection
 
 
 def offered_states(stages: Sequence[Stage]) -> list[str]:
-    """Those of the filters only where a stage has filters."""
+    """Those of the filters only where a stage has filters, and withheld answers only where some were imported."""
     has_filters = any(stage.filters for stage in stages)
-    return [state for state in STATES if has_filters or state not in Item.Intake.values]
+    imported = any(stage.benchmark.imported for stage in stages)
+    left_out = [*(() if has_filters else Item.Intake.values), *(() if imported else (WITHHELD,))]
+    return [state for state in STATES if state not in left_out]
 
 
 def params_of(selection: ItemSelection) -> dict[str, str]:

@@ -20,8 +20,8 @@ MOST_COUNTED = 10_000
 """Beyond this number a count says "more than"."""
 FACETS = ("concept", "origin", "condition")
 IN_USE, WITHDRAWN, EVERYTHING = "", "withdrawn", "all"
-UNANSWERED, ANSWERED = "unanswered", "answered"
-STATES = (IN_USE, *Item.Intake.values, UNANSWERED, ANSWERED, WITHDRAWN, EVERYTHING)
+UNANSWERED, ANSWERED, WITHHELD = "unanswered", "answered", "withheld"
+STATES = (IN_USE, *Item.Intake.values, UNANSWERED, ANSWERED, WITHHELD, WITHDRAWN, EVERYTHING)
 DISAGREEMENTS: Mapping[str, Q] = {
     "none": Q(disagreement=0),
     "some": Q(disagreement__gt=0),
@@ -123,8 +123,12 @@ class ItemSelection:
         answered = Exists(ItemTally.objects.filter(item=OuterRef("pk"), answers__gt=0))
         if self.state in Item.Intake.values:
             return items.filter(intake=self.state)
-        if self.state in (ANSWERED, UNANSWERED):
-            return items.filter(answered if self.state == ANSWERED else ~answered)
+        if self.state == ANSWERED:
+            return items.filter(answered)
+        if self.state == UNANSWERED:  # what is withheld may have answers elsewhere
+            return items.filter(~answered, answers_withheld=False)
+        if self.state == WITHHELD:
+            return items.filter(answers_withheld=True)
         return items
 
     def count(self) -> int:

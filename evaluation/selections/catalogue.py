@@ -1,12 +1,13 @@
 """What a benchmark has to be chosen from: the allow-lists every selection is checked against."""
 
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from django.db.models import Exists, Max, OuterRef
+from django.db.models import Count, Exists, Max, OuterRef
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from annotation.models import Annotation, Campaign, CampaignCohort, SheetVersion, Tally
 from annotation.queries.answers import Withdrawn, withdrawn_of
@@ -125,7 +126,7 @@ class Catalogue:
             for stage in self.stages
         ]
         cohorts = [(pk, cohort.label, cohort.name, cohort.country) for pk, cohort in self.cohorts.items()]
-        return [self.benchmark.name, stages, cohorts]
+        return [self.benchmark.name, stages, cohorts, *self.withheld.items()]
 
     @cached_property
     def shown_first(self) -> StageEntry:
@@ -152,6 +153,27 @@ class Catalogue:
         there = Stage.objects.filter(Exists(imported), pk__in=without).values_list("pk", flat=True) if without else ()
         left_out = {*without} - {*there}
         return frozenset(stage.key for stage in self.stages if stage.id not in left_out)
+
+    @cached_property
+    def withheld(self) -> Mapping[str, int]:
+        """Of a benchmark that was imported: by stage how many items have answers that the release withholds."""
+        if not self.benchmark.imported:
+            return {}
+        items = Item.objects.filter(stage__in=[stage.id for stage in self.stages], answers_withheld=True)
+        return dict(items.values_list("stage__key").annotate(n=Count("pk")).order_by("stage__key"))
+
+    def withheld_text(self, key: str) -> str:
+        """A sentence on the withheld answers of a stage; empty where there are none."""
+        n = self.withheld.get(key, 0)
+        if not n:
+            return ""
+        text = ngettext(
+            "The answers to %(n)s item of the stage “%(stage)s” are withheld in the release that it was imported from.",
+            "The answers to %(n)s items of the stage “%(stage)s” are withheld in the release that they were imported"
+            " from.",
+            n,
+        )
+        return text % {"n": n, "stage": next(stage.name for stage in self.stages if stage.key == key)}
 
     @cached_property
     def withdrawn(self) -> Withdrawn:

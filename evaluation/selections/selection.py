@@ -140,6 +140,7 @@ class Selection:
             texts.append(_("A model is one more rater in every cohort that was asked about the same item."))
         texts.append(self.inclusion_text())
         texts += [catalogue.withdrawn.words] if catalogue.withdrawn.answers else []
+        texts += filter(None, [catalogue.withheld_text(self.stage)])
         if self.may_repeat:
             texts.append(self.repeats_text())
         texts.extend(self._narrowing_texts(stage))

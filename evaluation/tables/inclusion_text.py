@@ -19,6 +19,7 @@ def inclusion_sentences(selections: Sequence[Selection], runs: Sequence[Run], ca
     texts = [_question_text(one, catalogue) for one in selections]
     for one in selections[:1]:
         texts += _shared_texts(one, catalogue)
+    texts += filter(None, (catalogue.withheld_text(stage) for stage in dict.fromkeys(one.stage for one in selections)))
     if runs:
         texts.append(_runs(runs))
     return [*texts, *_samples(selections)]

@@ -152,6 +152,7 @@ class TableInputs:
     def no_ratings(self, stage: str, raters: tuple[str, ...] = EVERYBODY) -> MissingData:
         entry = next(one for one in self.catalogue.stages if one.key == stage)
         text = _("There are no ratings in the stage “%(stage)s” yet.") % {"stage": entry.name}
+        text = " ".join(filter(None, (text, self.catalogue.withheld_text(stage))))
         return MissingData(text, _import_answers_link(entry.current[0].id, by_people="model" not in raters))
 
     def _missing_campaign(self, key: str) -> MissingData:

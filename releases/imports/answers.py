@@ -45,12 +45,11 @@ def parse_answers(state: ImportState, rows: Sequence[PendingRow]) -> None:
         row.values["answers"], row.extra = parsed.answers, (parsed, assignment)
         row.values["rater_id"] = assignment.rater_id
         row.values["client_key"] = _client_key(state, row)
-    _retract_replaced(rows)
 
 
-def _retract_replaced(rows: Sequence[PendingRow]) -> None:
+def retract_replaced(state: ImportState, rows: Sequence[PendingRow]) -> None:
     """An assignment has one live answer: that of this version takes the place of the one that is there."""
-    live = [row for row in rows if row.problem is None and row.values.get("live", True)]
+    live = [row for row in rows if row.values.get("live", True)]
     kept = [row.object_id for row in live if row.object_id is not None]
     replaced = Annotation.objects.filter(assignment__in={row.values["assignment_id"] for row in live}, live=True)
     for pk in replaced.exclude(pk__in=kept).values_list("pk", flat=True):

@@ -19,7 +19,7 @@ from benchmarks.models import Image, LabelSet, RaterName
 from benchmarks.rules.acceptance import Rule, RuleError
 from benchmarks.rules.filters import parse_filters
 from people.models import Rater
-from releases.imports.answers import parse_answers, write_ratings
+from releases.imports.answers import parse_answers, retract_replaced, write_ratings
 from releases.imports.pictures import store_picture
 from releases.imports.state import ImportState, PendingRow
 from releases.imports.values import key_text
@@ -202,8 +202,12 @@ PREPARE: Mapping[str, Hook] = {
     "labels": _check_labels,
     "runs": _translate_run_numbers,
     "annotations": parse_answers,
+}
+REPLACE: Mapping[str, Hook] = {
+    "annotations": retract_replaced,
     "resolutions": _end_resolutions,
 }
+"""What makes room for rows, in the transaction in which they are written: a row that is refused takes no place."""
 AFTER: Mapping[str, Hook] = {
     "raters": _name_raters,
     "campaign_cohorts": _create_tallies,

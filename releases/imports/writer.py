@@ -142,6 +142,11 @@ class KindWriter:
         if hook is not None and written:
             hook(self.state, written)
 
+    def _make_room(self, rows: Sequence[PendingRow]) -> None:
+        hook = hooks.REPLACE.get(self.kind.key)
+        if hook is not None and rows:
+            hook(self.state, rows)
+
     @staticmethod
     def _alone(row: PendingRow, write: Any) -> None:
         """One by one, so that the row that the database refuses is known."""
@@ -157,6 +162,7 @@ class KindWriter:
         """With their times as they are: `bulk_create` would write the time of now."""
         if not rows:
             return
+        self._make_room(rows)
         model = self.kind.model
         stored = [
             model_field
@@ -175,6 +181,7 @@ class KindWriter:
             row.object_id = pk
 
     def _update(self, rows: Sequence[PendingRow]) -> None:
+        self._make_room(rows)
         for row in rows:
             values = {name: value for name, value in row.values.items() if name != "client_key"}
             if values:

@@ -197,15 +197,25 @@ def _outcome(row: PendingRow) -> str:
 
 
 def _report(kind: SiteKind, row: PendingRow) -> JobRow:
-    name = f"{kind.key} {row.key}"[:300]
+    name = _row_name(kind, row.key)
     problem = row.problem
     reason, message = (problem.code, problem.message) if problem else (row.remark, "")
     return JobRow(number=row.number, name=name, outcome=_outcome(row), reason=reason[:40], message=message)
 
 
+def _has_unnamed(work: JobContext, kind: SiteKind) -> bool:
+    """Whether a row could not be read at all: nobody knows which it is, so none of its kind is gone for sure."""
+    return work.job.rows.filter(outcome=Outcome.ERROR, name=_row_name(kind, "")).exists()
+
+
+def _row_name(kind: SiteKind, key: str) -> str:
+    return f"{kind.key} {key}"[:300]
+
+
 def _withdraw(work: JobContext, state: ImportState, kind: SiteKind) -> None:
     """Only a later version of a release can lack rows."""
-    if not ImportedRow.objects.filter(benchmark=state.benchmark).exclude(seen=state.release_import).exists():
+    unseen = ImportedRow.objects.filter(benchmark=state.benchmark).exclude(seen=state.release_import)
+    if not unseen.exists() or _has_unnamed(work, kind):
         return
     while True:
         with transaction.atomic():
@@ -214,7 +224,7 @@ def _withdraw(work: JobContext, state: ImportState, kind: SiteKind) -> None:
                 return
             number = work.cursor["number"]
             rows = [
-                JobRow(number=number + place, name=f"{kind.key} {key}"[:300], outcome=Outcome.UPDATED,
+                JobRow(number=number + place, name=_row_name(kind, key), outcome=Outcome.UPDATED,
                        reason="withdrawn", message=_("It is not in this version of the release."))
                 for place, key in enumerate(keys, 1)
             ]  # fmt: skip

@@ -92,6 +92,41 @@ def test_a_rejected_row_of_a_later_version_withdraws_nothing(world: World, relea
     assert "withdrawn" not in job.result["remarks"]
 
 
+def test_an_answer_that_the_database_refuses_leaves_the_earlier_one_in_its_place(
+    world: World, release: Release
+) -> None:
+    """Two live answers of one assignment with one version number: the second is refused."""
+    data = archive_of(release, world.owner)
+    copy = _imported(world, data)
+    of_copy = Annotation.objects.filter(assignment__campaign__stage__benchmark=copy)
+    before = list(of_copy.order_by("pk").values_list("pk", "live", "counted"))
+    names, folder = members(data)
+    path = f"{folder}site/annotations.jsonl"
+    second = json.loads(names[path].splitlines()[0]) | {"number": 10**9}
+    names[path] += json.dumps(second).encode() + b"\n"
+    job = run(start_later(copy, world.stranger, resealed(names, folder)))
+    assert job.state == "done", job.error
+    refused = job.rows.get(outcome="error")
+    assert (refused.name, refused.reason) == (f"annotations {10**9}", "refused")
+    assert list(of_copy.order_by("pk").values_list("pk", "live", "counted")) == before
+    assert Rating.objects.filter(annotation__in=of_copy, live=True, counted=True).count() == len(before)
+
+
+def test_a_row_that_is_no_json_withdraws_nothing_of_its_kind(world: World, release: Release) -> None:
+    data = archive_of(release, world.owner)
+    copy = _imported(world, data)
+    of_copy = Annotation.objects.filter(assignment__campaign__stage__benchmark=copy, live=True, counted=True)
+    before = of_copy.count()
+    names, folder = members(data)
+    path = f"{folder}site/annotations.jsonl"
+    first, *others = names[path].splitlines(keepends=True)
+    names[path] = b"".join([first[:-3] + b"\n", *others])
+    job = run(start_later(copy, world.stranger, resealed(names, folder)))
+    assert job.state == "done", job.error
+    assert job.rows.filter(outcome="error", reason="not_json").count() == 1
+    assert of_copy.count() == before
+
+
 @pytest.mark.parametrize(
     "values",
     [{"card": {"x": 1}}, {"card": []}, {"authors": ["Ada"]}, {"authors": {}}, {"authors": [{"name": 1}]}],

@@ -95,6 +95,7 @@ KINDS: tuple[SiteKind, ...] = (
             **{name: open_value("x", name) for name in COPIED},
             "text": without_hidden("x.id", "x.text", "''"),
             "context": without_hidden("x.id", "x.context", "'{}'::jsonb"),
+            "answers_withheld": f"(x.answers_withheld OR NOT {is_open('x.id')})",
         },
         gone="withdrawn",
     ),
