@@ -62,8 +62,8 @@ def serve(home: DataFolder, supervisor: Supervisor, host: str, port: int, hosts:
         with console.print_step(f"Starting {server.name}"):
             supervisor.start(server, server.responds if isinstance(server, Valkey) else None)
     env = environment(home, hosts)
-    with ThreadPoolExecutor(1) as beside:
-        static = beside.submit(collect_static, home, env)
+    with ThreadPoolExecutor(1) as background:
+        static = background.submit(collect_static, home, env)
         with console.print_step("Bringing the database up to date"):
             manage(home, env, "migrate", "--no-input")
         if static.running():
