@@ -7,11 +7,12 @@ until the first has ended, and finds its reply. What was refused leaves no row, 
 import hashlib
 import json
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
 
-from django.db import OperationalError, connection
+from django.db import OperationalError, connection, transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from psycopg.errors import LockNotAvailable
@@ -74,6 +75,39 @@ def run_once(
     return run()
 
 
+def run_once_outside(request: Request, act: Callable[[], Response]) -> Response:
+    """As `run_once`, for what has transactions of its own that must not be inside another one. The row of the key is
+    written after the effect, and a lock of the connection keeps requests with the same key apart. If the process ends
+    in between, the repeated request runs again: `act` must allow that. Raises KeyInvalid, KeyReused and InProgress."""
+    key = _key(request)
+    if not key:
+        return act()
+    with _lock_of(request, key):
+        known = ApiRequest.objects.filter(user=request.user, key=key).first()
+        if known is not None:
+            return _replay(request, known)
+        response = act()
+        with transaction.atomic():
+            row, is_new = _claim(request, key)
+            if is_new:
+                _store(row, response, ())
+        return response
+
+
+@contextmanager
+def _lock_of(request: Request, key: str) -> Iterator[None]:
+    """Held by the connection, not by a transaction. Raises InProgress."""
+    name = [key, request.user.pk]
+    with transaction.atomic(), _short_wait(), connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_lock(hashtextextended(%s, %s))", name)
+    try:
+        yield
+    finally:
+        if not connection.needs_rollback:
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT pg_advisory_unlock(hashtextextended(%s, %s))", name)
+
+
 def forget_old(at: Any) -> int:
     """Keys older than their time; says how many."""
     count, _by_model = ApiRequest.objects.filter(at__lt=at - LIFETIME).delete()
@@ -93,20 +127,28 @@ def _key(request: Request) -> str:
 def _claim(request: Request, key: str) -> tuple[ApiRequest, bool]:
     """The row of the key, and whether it is new."""
     facts = (request.method, request.get_full_path(), _digest(request))
+    with _short_wait(), connection.cursor() as cursor:
+        cursor.execute(INSERT, [request.user.pk, key, *facts, timezone.now()])
+        new = cursor.fetchone()
+    return ApiRequest.objects.get(user=request.user, key=key), new is not None
+
+
+@contextmanager
+def _short_wait() -> Iterator[None]:
+    """Waits for a lock that another request holds, but not for long. Needs a transaction. Raises InProgress."""
     try:
         with connection.cursor() as cursor:
             cursor.execute("SELECT current_setting('lock_timeout'), set_config('lock_timeout', %s, true)",
                            [f"{WAIT_SECONDS}s"])  # fmt: skip
             [before, _now] = cursor.fetchone()
-            cursor.execute(INSERT, [request.user.pk, key, *facts, timezone.now()])
-            new = cursor.fetchone()
+        yield
+        with connection.cursor() as cursor:
             cursor.execute("SELECT set_config('lock_timeout', %s, true)", [before])
     except OperationalError as error:
         if isinstance(error.__cause__, LockNotAvailable):
             words = _("A request with this Idempotency-Key is still running. Ask again.")
             raise InProgress(words, {"Retry-After": str(RETRY_SECONDS)}) from error
         raise
-    return ApiRequest.objects.get(user=request.user, key=key), new is not None
 
 
 def _digest(request: Request) -> str:

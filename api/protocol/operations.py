@@ -19,7 +19,7 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.response import Response
 from rest_framework.serializers import Serializer
 
-from api.protocol.idempotency import run_once
+from api.protocol.idempotency import run_once, run_once_outside
 from api.schemas.problems import KIND, ProblemSerializer
 
 Shape = type[Serializer[Any]]
@@ -29,7 +29,6 @@ READ_PROBLEMS = (400, 401, 403, 404, 406, 429)
 WRITE_PROBLEMS = (*READ_PROBLEMS, 409, 413, 415, 422)
 MATCH_PROBLEMS = (412, 428)
 STORED_REPLY = "The same key and body are answered with the stored reply, for 48 hours."
-UNUSED_KEY = "Without effect: this request may be repeated without a key."
 
 
 @dataclass(frozen=True)
@@ -76,7 +75,7 @@ def operation(
     DELETE need If-Match, which the view checks by `check_match`. `media_type`: of a reply that is a file.
     `asks_others`: it waits for another server, so it runs in no transaction and takes no Idempotency-Key.
     `own_transactions`: its service has transactions that must not be inside another one, and a repeated request takes
-    effect once by itself, so an Idempotency-Key is ignored. The view reads `self.content` before it calls the service.
+    effect once by itself. The view reads `self.content` before it calls the service.
     """
 
     def decorate(method: Callable[..., Response]) -> Callable[..., Response]:
@@ -95,12 +94,14 @@ def operation(
                 view.content  # noqa: B018  (a body that nothing has read may be wrong, too: then all is undone)
                 return response
 
-            if verb in READS or asks_others or own_transactions:
+            if verb in READS or asks_others:
                 return method(view, request, *args, **kwargs)
+            if own_transactions:
+                return run_once_outside(request, act)
             return run_once(request, act, needs_key=needs_key, secrets=secrets)
 
         run.operation = Operation(name, scope, body, names_of(parameters))  # type: ignore[attr-defined]
-        headers = _headers(verb, needs_key, needs_match, UNUSED_KEY if own_transactions else STORED_REPLY)
+        headers = _headers(verb, needs_key, needs_match)
         return extend_schema(
             operation_id=name, summary=summary, description=description, request=body, responses=replies,
             parameters=[*_path(method), *(parameters or ()), *([] if asks_others else headers)],
@@ -128,11 +129,11 @@ def _kind(name: str) -> Any:
     return {"type": "string", "pattern": "^[-a-zA-Z0-9_]+$"}
 
 
-def _headers(verb: str, needs_key: bool, needs_match: bool, words: str) -> list[OpenApiParameter]:
+def _headers(verb: str, needs_key: bool, needs_match: bool) -> list[OpenApiParameter]:
     headers = []
     if verb == "post":
         headers = [OpenApiParameter("Idempotency-Key", str, OpenApiParameter.HEADER, required=needs_key,
-                                    description=words)]  # fmt: skip
+                                    description=STORED_REPLY)]  # fmt: skip
     if needs_match:
         words = "The ETag of what was read; `*` for any."
         headers.append(OpenApiParameter("If-Match", str, OpenApiParameter.HEADER, required=True, description=words))

@@ -11,6 +11,7 @@ from annotation.models import Annotation, Assignment, Campaign
 from annotation.services.answers import submit as answer_services
 from annotation.services.campaigns import lifecycle
 from annotation.services.queue import leases
+from api.protocol import idempotency
 from api.views import answers as answer_views
 from benchmarks.models import Benchmark
 from people.services import tokens
@@ -102,6 +103,41 @@ def test_the_services_have_their_own_transactions(
     assert not Annotation.objects.exists(), "a wrong body submits nothing"
     assert submit(client, number).status_code == 201
     assert outside == [True, True]
+
+
+def test_a_key_brings_the_first_reply_of_claims_and_submissions(world: World, campaign: Campaign) -> None:
+    client = program(world.nour, "answer")
+    first, again = (send(client, "POST", claims(campaign), idempotency_key="c1") for _attempt in range(2))
+    assert first.json() == again.json() and again["Idempotency-Replayed"] == "true"
+    number, path = first.json()["current"]["id"], f"/api/v1/assignments/{first.json()['current']['id']}/submissions/"
+    content = {"answers": {"relevance": "4"}, "client_key": "k"}
+    problem(send(client, "POST", path, {"answers": {}, "client_key": "k"}, idempotency_key="s1"), 422, "refused")
+    done, repeated = (send(client, "POST", path, content, idempotency_key="s1") for _attempt in range(2))
+    assert done.status_code == repeated.status_code == 201, done.content
+    assert done.json() == repeated.json() and not repeated.json()["repeated"], "the stored reply, not a new one"
+    changed = {"answers": {"relevance": "1"}, "client_key": "k"}
+    problem(send(client, "POST", path, changed, idempotency_key="s1"), 422, "idempotency-key-reused")
+    assert Annotation.objects.get(assignment=number).answers == {"relevance": "4"}
+    later = send(client, "POST", claims(campaign), idempotency_key="c1").json()
+    assert later["current"]["id"] == number, "the stored reply; another key takes the next item"
+    assert send(client, "POST", claims(campaign), idempotency_key="c2").json()["current"]["id"] != number
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_second_claim_with_the_key_waits_for_the_first(
+    world: World, campaign: Campaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client, other = program(world.nour, "answer"), connection.copy()
+    monkeypatch.setattr(idempotency, "WAIT_SECONDS", 0.2)
+    try:
+        with other.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_lock(hashtextextended('c', %s))", [world.nour.pk])
+            problem(send(client, "POST", claims(campaign), idempotency_key="c"), 409, "request-in-progress")
+            assert not Assignment.objects.exists()
+            assert send(client, "POST", claims(campaign), idempotency_key="d").status_code == 200
+    finally:
+        other.close()
+    assert send(client, "POST", claims(campaign), idempotency_key="c").status_code == 200
 
 
 def test_late_work_is_kept(world: World, campaign: Campaign) -> None:
