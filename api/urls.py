@@ -28,6 +28,7 @@ from api.views import (
     review_batches,
     rows,
     runs,
+    service_accounts,
     stage_inputs,
     stages,
     table_specs,
@@ -49,6 +50,7 @@ class RowNumber(IntConverter):
 register_converter(RowNumber, "row")
 B = "v1/benchmarks/<slug:slug>/"
 T = "v1/teams/<slug:team>/"
+ACCOUNT = f"{T}service-accounts/<row:account_id>/"
 CAMPAIGN = f"{B}campaigns/<row:campaign_id>/"
 RELEASE = f"{B}releases/<row:release_id>/"
 STAGE = f"{B}stages/<slug:key>/"
@@ -140,6 +142,12 @@ urlpatterns = [
     path(f"{T}cohorts/<row:cohort_id>/members/<row:member_id>/", people.MemberDetail.as_view(), name="cohort_member"),
     path(f"{T}members/", memberships.TeamMemberList.as_view(), name="team_members"),
     path(f"{T}members/<row:member_id>/", memberships.TeamMemberDetail.as_view(), name="team_member"),
+    path(f"{T}service-accounts/", service_accounts.ServiceAccountList.as_view(), name="service_accounts"),
+    path(ACCOUNT, service_accounts.ServiceAccountDetail.as_view(), name="service_account"),
+    path(f"{ACCOUNT}tokens/", service_accounts.ServiceTokenList.as_view(), name="service_tokens"),
+    path(
+        f"{ACCOUNT}tokens/<row:token_id>/", service_accounts.ServiceTokenDetail.as_view(), name="service_account_token"
+    ),
     path(f"{T}endpoints/", endpoints.EndpointList.as_view(), name="endpoints"),
     path(f"{T}endpoints/<row:endpoint_id>/", endpoints.EndpointDetail.as_view(), name="endpoint"),
     path(f"{T}endpoints/<row:endpoint_id>/check/", endpoints.EndpointCheck.as_view(), name="endpoint_check"),

@@ -19,8 +19,8 @@ SEEN = "admin.looked"
 
 
 def benchmark_for(user: User | AnonymousUser, slug: str, *, can: Can = "see") -> Benchmark:
-    """see: any role, team admins, site admins (which leaves an event); review: any role; work_on: owner, researcher;
-    own: owner; roles: owner and team admins, so that a benchmark whose owner left is not lost."""
+    """see: any role, team admins, site admins (which leaves an event); review: any role, of a person; work_on: owner,
+    researcher; own: owner; roles: owner and team admins, so that a benchmark whose owner left is not lost."""
     if isinstance(user, AnonymousUser):
         raise Http404
     allowed_benchmark = _permitted_benchmarks(user, can).filter(slug=slug).select_related("team").first()
@@ -78,6 +78,8 @@ def _permitted_benchmarks(user: User, can: Can) -> QuerySet[Benchmark]:
     """A role counts only while its person is a member of the team."""
     member = TeamMember.objects.filter(team=OuterRef("team"), user=user)
     roles = Role.objects.filter(benchmark=OuterRef("pk"), user=user)
+    if can == "review" and user.is_service:
+        return Benchmark.objects.none()  # decisions are those of people
     if can in ("own", "roles"):
         roles = roles.filter(name=Role.Name.OWNER)
     elif can == "work_on":

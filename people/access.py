@@ -90,6 +90,18 @@ def token_for(user: User, token_id: int) -> ApiToken:
     return get_object_or_404(ApiToken, pk=token_id, user=user)
 
 
+def service_accounts_of(team: Team) -> QuerySet[User]:
+    """The programs of a team that the person has been let into, by name."""
+    rows = User.objects.filter(team_memberships__team=team, sign_in=User.SignIn.SERVICE, is_active=True)
+    return rows.order_by("name", "pk")
+
+
+def service_account_for(user: Person, slug: str, account_id: int) -> tuple[Team, User]:
+    """A program of a team, for the team's admins."""
+    team = team_for(user, slug, admin=True)
+    return team, get_object_or_404(service_accounts_of(team), pk=account_id)
+
+
 def message_for(user: Person, message_id: int) -> Message:
     """A message for whoever manages its cohort."""
     message = get_object_or_404(Message.objects.select_related("cohort__team", "author"), pk=message_id)

@@ -1,6 +1,18 @@
 from django.urls import path
 
-from people.views import accept_links, cohorts, invitations, mail, me, messages, session, sign_in, teams, tokens
+from people.views import (
+    accept_links,
+    cohorts,
+    invitations,
+    mail,
+    me,
+    messages,
+    service_accounts,
+    session,
+    sign_in,
+    teams,
+    tokens,
+)
 
 app_name = "people"
 urlpatterns = [
@@ -25,6 +37,18 @@ urlpatterns = [
     path("teams/<slug:slug>/settings", teams.team_settings, name="team_settings"),
     path("teams/<slug:slug>/members/<int:user_id>/role", teams.member_role, name="member_role"),
     path("teams/<slug:slug>/members/<int:user_id>/remove", teams.member_remove, name="member_remove"),
+    path("teams/<slug:slug>/service-accounts", service_accounts.index, name="service_accounts"),
+    path("teams/<slug:slug>/service-accounts/<int:account_id>", service_accounts.account, name="service_account"),
+    path(
+        "teams/<slug:slug>/service-accounts/<int:account_id>/delete",
+        service_accounts.delete,
+        name="service_account_delete",
+    ),
+    path(
+        "teams/<slug:slug>/service-accounts/<int:account_id>/tokens/<int:token_id>/revoke",
+        service_accounts.revoke_token,
+        name="service_token_revoke",
+    ),
     path("teams/<slug:slug>/consent", teams.consent_texts, name="consent_texts"),
     path("teams/<slug:slug>/consent/<int:number>", teams.consent_version, name="consent_version"),
     path("teams/<slug:slug>/cohorts/new", cohorts.cohort_new, name="cohort_new"),

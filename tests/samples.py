@@ -52,6 +52,7 @@ from predictions.models import Call, Collection, Endpoint, FactRequest, ImagePla
 from releases.models import Release, ReleaseFile, ReleaseSelection, WithheldFile
 from tests.annotation.chain.factories import RULE
 from tests.evaluation.sample_tables import SMALL
+from tests.people import service_samples
 from tests.personas import SHEET, World
 from tests.predictions.knowledge import samples as knowledge
 
@@ -300,6 +301,7 @@ def build(world: World) -> Mapping[str, Any]:
         "saved_recipe_id": keep_recipe(world.team, recipe_content(world.benchmark, "Kept", ""), world.mara)[0].pk,
         "label_set_id": create_typed(world.team, "Lands", f"{world.egypt.label}\nPeru", world.mara)[0].pk,
         **knowledge.samples(world),
+        **service_samples.samples(world),
         **release_samples(world),
         **export_samples(world),
         **TABLES,

@@ -18,7 +18,7 @@ from benchmarks.rules.label_sets.contract import LabelSetError
 from benchmarks.services.benchmarks import SlugTaken
 from benchmarks.services.roles import LastOwner, NotATeamMember
 from people.services.links import LinkRefused
-from people.services.teams import LastAdmin, LastTeamOwner
+from people.services.teams import LastAdmin, LastTeamOwner, PersonNeeded
 from predictions.services.endpoints.endpoints import EndpointRefused
 from predictions.services.runs.answer_runs import RunRefused
 from releases.services.releases import ReleaseRefused
@@ -34,6 +34,7 @@ REFUSALS: dict[type[Exception], tuple[int, str, object]] = {
     LastAdmin: (REFUSED, "last-admin", _("A team keeps at least one admin.")),
     LastTeamOwner: (REFUSED, "last-owner", ""),
     LastOwner: (REFUSED, "last-owner", _("A benchmark keeps at least one owner. Name another first.")),
+    PersonNeeded: (REFUSED, "person-needed", _("Only a person can have this role.")),
     NotATeamMember: (REFUSED, "not-a-team-member", _("Only members of the team can have a role.")),
     ReviewRefused: (CONFLICT, "review-refused", ""),
     BatchRefused: (CONFLICT, "batch-refused", ""),

@@ -9,12 +9,15 @@ TEAM_ROLES = ["member", "admin"]
 class RoleLine(s.Serializer):
     id = s.IntegerField()
     name = s.CharField()
-    email = s.CharField()
+    email = s.CharField(help_text="Empty for a service account.")
     role = s.CharField(help_text="owner, researcher or reviewer.")
 
 
 class NewRole(s.Serializer):
-    email = s.EmailField(max_length=254, help_text="Of a member of the team.")
+    email = s.EmailField(max_length=254, required=False, help_text="Of a member of the team.")
+    service_account = s.IntegerField(
+        min_value=1, max_value=2**53, required=False, help_text="In place of `email`: its number. It reviews nothing."
+    )
     role = s.ChoiceField(ROLES)
 
 

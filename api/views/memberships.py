@@ -41,7 +41,7 @@ class RoleList(ResourceView):
     def post(self, request: Request, slug: str) -> Response:
         benchmark = benchmark_for(request.user, slug, can="roles")
         form = AddRoleForm(
-            form_data({"user": _member_id(benchmark, self.content["email"]), "name": self.content["role"]}),
+            form_data({"user": _member_id(benchmark, self.content), "name": self.content["role"]}),
             benchmark=benchmark,
         )
         data = check_form(form)
@@ -49,13 +49,18 @@ class RoleList(ResourceView):
         return with_etag(request, role_json(row), 201, reverse("api:member", args=[slug, row.pk]))
 
 
-def _member_id(benchmark: Benchmark, email: str) -> int:
+def _member_id(benchmark: Benchmark, content: dict[str, Any]) -> int:
     """Raises Refused, with the same words for a stranger and for an address without an account."""
     members = User.objects.filter(team_memberships__team=benchmark.team, is_active=True)
-    member = members.filter(email__iexact=email).values_list("pk", flat=True).first()
+    name = "email" if "email" in content else "service_account"
+    if name == "email":
+        members = members.filter(email__iexact=content["email"], sign_in=User.SignIn.ACCOUNT)
+    else:
+        members = members.filter(pk=content.get(name, 0), sign_in=User.SignIn.SERVICE)
+    member = members.values_list("pk", flat=True).first()
     if member is None:
         text = _("Only members of the team can have a role.")
-        raise Refused(text, errors=[problem("/email", "unknown", text)])
+        raise Refused(text, errors=[problem(f"/{name}", "unknown", text)])
     return member
 
 
@@ -92,7 +97,7 @@ class TeamMemberList(ResourceView):
                reply=page_of_shape(shapes.TeamMemberLine))  # fmt: skip
     def get(self, request: Request, team: str) -> Response:
         owner = team_for(request.user, team)
-        rows = owner.members.select_related("user")
+        rows = owner.members.filter(user__sign_in=User.SignIn.ACCOUNT).select_related("user")
         return page_of(request, rows, "team_members", lambda page: [team_member_json(row) for row in page], owner.pk)
 
     @operation("team_member_create", "Invite somebody to a team; the link is sent once", scope="admin",
@@ -111,7 +116,8 @@ class TeamMemberList(ResourceView):
 class TeamMemberDetail(ResourceView):
     def member(self, request: Request, team: str, member_id: int, *, admin: bool = True) -> TeamMember:
         owner: Team = team_for(request.user, team, admin=admin)
-        member = owner.members.select_related("user").filter(pk=member_id).first()
+        members = owner.members.filter(user__sign_in=User.SignIn.ACCOUNT).select_related("user")
+        member = members.filter(pk=member_id).first()
         if member is None:
             raise Http404
         return member

@@ -1,3 +1,5 @@
+from typing import Any
+
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
@@ -8,7 +10,7 @@ from people.models import User
 
 class PersonChoice(forms.ModelChoiceField):  # type: ignore[type-arg]
     def label_from_instance(self, obj: User) -> str:
-        return f"{obj.name} ({obj.email})"
+        return f"{obj.name} ({obj.get_sign_in_display() if obj.is_service else obj.email})"
 
 
 class AddRoleForm(StyledFormMixin, forms.Form):
@@ -22,3 +24,10 @@ class AddRoleForm(StyledFormMixin, forms.Form):
         members = User.objects.filter(team_memberships__team=benchmark.team, is_active=True)
         without = members.exclude(benchmark_roles__benchmark=benchmark).order_by("name", "pk")
         self.fields["user"].queryset = without  # type: ignore[attr-defined]
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or {}
+        user = data.get("user")
+        if user is not None and user.is_service and data.get("name") == Role.Name.REVIEWER:
+            self.add_error("name", _("A service account cannot review. Choose another role."))
+        return data

@@ -6,6 +6,7 @@ from django.db.models import QuerySet
 from benchmarks.models import Benchmark, Role
 from jobs.models import record
 from people.models import TeamMember, User
+from people.services.teams import PersonNeeded
 
 
 class NotATeamMember(Exception):
@@ -17,7 +18,12 @@ class LastOwner(Exception):
 
 
 def set_role(benchmark: Benchmark, user: User, name: Role.Name, actor: User) -> Role:
-    """Give a team member a role, or another one. Raises NotATeamMember, LastOwner. Locks the benchmark's roles."""
+    """Give a team member a role, or another one. Locks the benchmark's roles.
+
+    Raises NotATeamMember, LastOwner, and PersonNeeded: a service account reviews nothing.
+    """
+    if user.is_service and name == Role.Name.REVIEWER:
+        raise PersonNeeded
     with transaction.atomic():
         roles = _lock_roles(benchmark)
         if not TeamMember.objects.filter(team=benchmark.team, user=user).exists():

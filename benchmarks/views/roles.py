@@ -11,6 +11,7 @@ from benchmarks.models import Role
 from benchmarks.pages.tabs import tabs_for
 from benchmarks.queries import overview
 from benchmarks.services.roles import LastOwner, NotATeamMember, remove_role, set_role
+from people.services.teams import PersonNeeded
 from people.views.request_helpers import current_user
 
 
@@ -51,6 +52,8 @@ def role(request: HttpRequest, slug: str, role_id: int) -> HttpResponse:
             set_role(benchmark, role.user, Role.Name(wanted), current_user(request))
     except LastOwner:
         messages.error(request, _("A benchmark always has an owner. Change another member's role to owner first."))
+    except PersonNeeded:
+        messages.error(request, _("A service account cannot review. Choose another role."))
     except NotATeamMember:
         messages.error(request, _("This person is no longer in the team. The role can only be removed."))
     return (

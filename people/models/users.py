@@ -19,12 +19,20 @@ class UserManager(BaseUserManager["User"]):
         return self.create_user(email, name, password, is_staff=True, is_superuser=True, **extra)
 
     def get_by_natural_key(self, username: str | None) -> "User":
-        return self.get(email__iexact=username)
+        return self.get(email__iexact=username, sign_in=User.SignIn.ACCOUNT)
 
 
 class User(AbstractBaseUser, PermissionsMixin):
-    """A person who can sign in. `is_staff` is a site admin."""
+    """A person who can sign in, or a program of a team. `is_staff` is a site admin."""
 
+    class SignIn(models.TextChoices):
+        ACCOUNT = "account", _("Person")
+        SERVICE = "service", _("Service account")
+
+    sign_in = models.CharField(
+        max_length=10, choices=SignIn, default=SignIn.ACCOUNT, db_default=SignIn.ACCOUNT.value, editable=False,
+        help_text="A service account has no e-mail and no password; programs use its tokens.",
+    )  # fmt: skip
     email = models.EmailField(_("e-mail"))
     name = models.CharField(_("name"), max_length=120)
     language = models.CharField(_("language"), max_length=12, blank=True)
@@ -42,10 +50,22 @@ class User(AbstractBaseUser, PermissionsMixin):
     REQUIRED_FIELDS = ["name"]
 
     class Meta:
-        constraints = [models.UniqueConstraint(Lower("email"), name="user_email_once")]
+        constraints = [
+            models.UniqueConstraint(Lower("email"), name="user_email_once", condition=~models.Q(email="")),
+            models.CheckConstraint(
+                name="user_signs_in_by_email",
+                condition=models.Q(sign_in="account") & ~models.Q(email="")
+                | models.Q(sign_in="service", email="", is_staff=False, is_superuser=False),
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.name or self.email
+
+    @property
+    def is_service(self) -> bool:
+        """Whether this is a program of a team."""
+        return self.sign_in == self.SignIn.SERVICE
 
     def set_password(self, raw_password: str | None) -> None:
         """Tokens and sign-in links made before a new password stop working, whoever sets it.

@@ -18,7 +18,7 @@ def revoke_links_by(user: User, team: Team, actor: User, at: datetime, *, waitin
     With `waiting`, also the invitations to their e-mail that fit it: else an earlier one would bring the role back.
     """
     mine = Q(created_by=user) & ~_allowed_links(user, team)
-    to_them = Q(email__iexact=user.email) & waiting
+    to_them = Q(email__iexact=user.email) & waiting if user.email else NOBODY  # a service account has none
     opened = Invitation.objects.filter(team=team, used_at=None, revoked_at=None).filter(mine | to_them)
     for invitation in opened.select_for_update(of=("self",)):
         Invitation.objects.filter(pk=invitation.pk).update(revoked_at=at)

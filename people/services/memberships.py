@@ -34,7 +34,7 @@ def active_members(cohort: Cohort) -> QuerySet[CohortMember]:
 
 def eligible_managers(cohort: Cohort) -> set[int]:
     """Who is offered as manager: people of the team, and of the cohort. Others of the team are named by e-mail."""
-    members = cohort.team.members.values_list("user_id", flat=True)
+    members = cohort.team.members.filter(user__sign_in=User.SignIn.ACCOUNT).values_list("user_id", flat=True)
     return {*members, *active_members(cohort).values_list("user_id", flat=True)}
 
 

@@ -5,7 +5,7 @@ from django.db.models import Q
 
 from jobs.models import record
 from people.models import CohortManager, Team, TeamMember, User
-from people.services import link_revocation
+from people.services import link_revocation, tokens
 
 
 class LastAdmin(Exception):
@@ -18,6 +18,10 @@ class LastTeamOwner(Exception):
     def __init__(self, benchmarks: list[str]) -> None:
         super().__init__(", ".join(benchmarks))
         self.benchmarks = benchmarks
+
+
+class PersonNeeded(Exception):
+    """A service account can be no admin of a team and no reviewer."""
 
 
 @transaction.atomic
@@ -74,7 +78,9 @@ def _keep_owners(team: Team, user: User) -> None:
 
 @transaction.atomic
 def change_role(member: TeamMember, role: TeamMember.Role, actor: User, at: datetime) -> None:
-    """Raises LastAdmin. Who is lowered keeps no link that only an admin makes."""
+    """Raises LastAdmin and PersonNeeded. Who is lowered keeps no link that only an admin makes."""
+    if member.user.is_service and role == TeamMember.Role.ADMIN:
+        raise PersonNeeded
     team = Team.objects.select_for_update().get(pk=member.team_id)
     if role != TeamMember.Role.ADMIN:
         _keep_an_admin(team, member)
@@ -91,7 +97,7 @@ def change_role(member: TeamMember, role: TeamMember.Role, actor: User, at: date
 def remove_member(member: TeamMember, actor: User, at: datetime) -> None:
     """Take a person out of the team, its benchmarks and its cohorts' management. Raises LastAdmin, LastTeamOwner.
 
-    Their membership of a cohort, if they also rate, stays: it is ended on the cohort's page.
+    Their membership of a cohort, if they also rate, stays: it is ended on the cohort's page. A service account ends.
     """
     team = Team.objects.select_for_update().get(pk=member.team_id)
     _keep_an_admin(team, member)
@@ -102,4 +108,7 @@ def remove_member(member: TeamMember, actor: User, at: datetime) -> None:
     member.delete()
     link_revocation.revoke_sign_in_links(member.user, at)
     link_revocation.revoke_links_by(member.user, team, actor, at, waiting=~Q(team_role=""))
+    if member.user.is_service:
+        User.objects.filter(pk=member.user_id).update(is_active=False)
+        tokens.revoke_all(member.user, at, actor)
     record(actor, "team.member_removed", scope=f"team:{team.pk}", target=target, roles=roles, managed=managed)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 
 from django.db.models import F, Q, QuerySet
+from django.utils.translation import gettext as _
 
 from jobs.models import record
 from people.models import ApiToken, User
@@ -43,6 +44,10 @@ class TooManyTokens(Exception):
     """MOST are in force already."""
 
 
+def too_many_text() -> str:
+    return _("You have %(n)s tokens. Revoke one that you no longer need.") % {"n": MOST}
+
+
 def create_token(
     user: User,
     name: str,
@@ -50,8 +55,10 @@ def create_token(
     days: int = DEFAULT_DAYS,
     scopes: Sequence[str] = (Scope.READ,),
     benchmark_ids: Sequence[int] = (),
+    actor: User | None = None,
 ) -> tuple[ApiToken, str]:
-    """A token for so many days, and its text, which nobody can read again. Raises TooManyTokens."""
+    """A token for so many days, and its text, which nobody can read again. `actor`: who makes it, if not its user.
+    Raises TooManyTokens."""
     if not 1 <= days <= MAX_DAYS:
         raise ValueError(f"A token is for 1 to {MAX_DAYS} days.")
     if active_tokens(user, at).count() >= MOST:
@@ -64,7 +71,7 @@ def create_token(
         user=user, name=name, prefix=text[:SHOWN], scopes=sorted({*scopes}), digest=_digest(text),
         expires_at=expires_at, benchmark_ids=sorted({*benchmark_ids}),
     )  # fmt: skip
-    record(user, "token.made", target=f"token:{token.pk}", name=name, days=days, scopes=token.scopes)
+    record(actor or user, "token.made", target=f"token:{token.pk}", name=name, days=days, scopes=token.scopes)
     return token, text
 
 
@@ -95,11 +102,11 @@ def revoke(token: ApiToken, actor: User, at: datetime) -> bool:
     return bool(revoked)
 
 
-def revoke_all(user: User, at: datetime) -> int:
+def revoke_all(user: User, at: datetime, actor: User | None = None) -> int:
     """With a new password, or when a link's maker is let out: a program is let out, too. Says how many there were."""
     revoked = ApiToken.objects.filter(user=user, revoked_at=None).update(revoked_at=at)
     if revoked:
-        record(user, "token.revoked", target=f"user:{user.pk}", implied=True, tokens=revoked)
+        record(actor or user, "token.revoked", target=f"user:{user.pk}", implied=True, tokens=revoked)
     return revoked
 
 

@@ -59,7 +59,7 @@ def _team_page(request: HttpRequest, team: Team, form: InviteToTeamForm, **extra
     context = {
         "team": team,
         "manages": manages,
-        "members": team.members.select_related("user").order_by("user__name"),
+        "members": team.members.filter(user__sign_in=User.SignIn.ACCOUNT).select_related("user").order_by("user__name"),
         "admins": team.members.filter(role=TeamMember.Role.ADMIN).count(),
         "roles": TeamMember.Role.choices,
         "cohorts": team.cohorts.order_by("label"),
@@ -127,6 +127,8 @@ def member_role(request: HttpRequest, slug: str, user_id: int) -> HttpResponse:
         teams.change_role(_member(team, user_id), TeamMember.Role(role), current_user(request), timezone.now())
     except teams.LastAdmin:
         messages.warning(request, _("A team needs an admin. Change another member's role to admin first."))
+    except teams.PersonNeeded:
+        messages.warning(request, _("A service account cannot be an admin of a team."))
     return redirect("people:team", team.slug)
 
 

@@ -1,5 +1,6 @@
 """Tokens for programs: each person's own."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -52,19 +53,23 @@ class TokenForm(StyledFormMixin, forms.Form):
         help_text=gettext_lazy("None selected: all that you may see."),
     )
 
-    def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, user: User, scopes: Sequence[str] = (), **kwargs: Any) -> None:
+        """`user`: whose token it becomes. `scopes`: those that can be chosen; all without any."""
         super().__init__(*args, **kwargs)
+        if scopes:
+            choices = [choice for choice in ApiToken.Scope.choices if choice[0] in scopes]
+            self.fields["scopes"].choices = choices  # type: ignore[attr-defined]
         offered = service.offered_benchmarks(user)
         if offered:
             self.fields["benchmarks"].choices = offered  # type: ignore[attr-defined]
         else:
             self.fields.pop("benchmarks")
 
-    def create(self, user: User, at: datetime) -> tuple[ApiToken, str]:
+    def create(self, user: User, at: datetime, actor: User | None = None) -> tuple[ApiToken, str]:
         """Of a valid form. Raises TooManyTokens."""
         data = self.cleaned_data
         scopes = data["scopes"] or [ApiToken.Scope.READ]
-        return service.create_token(user, data["name"], at, data["days"], scopes, data.get("benchmarks", ()))
+        return service.create_token(user, data["name"], at, data["days"], scopes, data.get("benchmarks", ()), actor)
 
 
 @login_required
@@ -78,7 +83,7 @@ def tokens(request: HttpRequest) -> HttpResponse:
             token, text = form.create(user, at)
             return show_once(request, page, OneTimeLink(url=text, kind="token", pk=token.pk))
         except service.TooManyTokens:
-            form.add_error(None, _("You have %(n)s tokens. Revoke one that you no longer need.") % {"n": service.MOST})
+            form.add_error(None, service.too_many_text())
     valid, expired = service.active_tokens(user, at), service.expired_tokens(user, at)
     context = {
         "form": form,
