@@ -220,6 +220,10 @@ SPECTACULAR_SETTINGS = {
     "SERVE_INCLUDE_SCHEMA": False,
     "SERVE_PERMISSIONS": ["rest_framework.permissions.IsAuthenticated"],
     "SERVERS": [],
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "api.protocol.openapi_hooks.allow_null_as_any",
+    ],
     "ENUM_NAME_OVERRIDES": {
         "RowFormatEnum": ["csv", "jsonl", "parquet"],
         "KindEnum": ["items", "answers"],

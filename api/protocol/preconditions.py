@@ -53,8 +53,9 @@ def not_modified(tag: str) -> Response:
 
 def check_match(request: Request, data: Any) -> None:
     """Whether the writer has seen what is there now: `data` is what a GET answers with, read under the lock of the row.
-    Raises PreconditionMissing and Stale."""
-    known = _tags(request.headers.get("If-Match", ""))
+    A reply that was compressed on its way has its tag as a weak one; it is the same. Raises PreconditionMissing and
+    Stale."""
+    known = [entry.removeprefix("W/") for entry in _tags(request.headers.get("If-Match", ""))]
     if not known:
         raise PreconditionMissing(_("Send If-Match with the ETag of what you have read."))
     if known != ["*"] and tag_of(data) not in known:

@@ -150,6 +150,10 @@ def test_a_change_needs_the_tag_of_what_was_read(world: World) -> None:
     assert client.get(url, headers={"if-none-match": changed["ETag"]}).status_code == 304
     assert send(client, "PATCH", url, {"name": "Sea"}, if_match=changed["ETag"]).json()["licence"] == "CC BY 4.0"
     problem(send(client, "PATCH", url, {"name": "x" * 121}, if_match="*"), 400, "invalid-content")
+    packed = client.get(url, headers={"accept-encoding": "gzip"})
+    assert packed["Content-Encoding"] == "gzip" and packed["ETag"].startswith("W/"), "as most clients read it"
+    assert send(client, "PATCH", url, {"name": "River"}, if_match=packed["ETag"]).status_code == 200
+    problem(send(client, "PATCH", url, {"name": "x"}, if_match=packed["ETag"]), 412, "stale")
 
 
 # ---- by whom ---------------------------------------------------------------------------------------------------------
