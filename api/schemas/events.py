@@ -10,6 +10,7 @@ class EventSerializer(s.Serializer):
     benchmark = s.CharField(help_text="Its slug.")
     target = s.CharField(allow_blank=True, help_text="What it is about, as kind:number.")
     data = s.DictField(help_text="Numbers and codes.")
+    after = s.CharField(help_text="Send it as `after` to read on behind this event.")
 
 
 class EventFeed(s.Serializer):

@@ -47,8 +47,8 @@ class EventsView(ResourceView):
         position = _position(request.query_params.get("after", ""), epoch)
         events = read_events(slugs, _verbs(request), position, size + 1)
         page = events[:size]
-        after = signing.dumps([epoch, *_parts(page[-1].position if page else position)], salt=SALT)
-        results = [_event_json(event, slugs[event.scope]) for event in page]
+        after = _written(epoch, page[-1].position if page else position)
+        results = [_event_json(event, slugs[event.scope], epoch) for event in page]
         return Response({"results": results, "after": after, "more": len(events) > size})
 
 
@@ -86,11 +86,11 @@ def _position(after: str, epoch: str) -> FeedPosition:
     return FeedPosition(xact, number)
 
 
-def _parts(position: FeedPosition) -> list[Any]:
-    return [position.xact, position.id]
+def _written(epoch: str, position: FeedPosition) -> str:
+    return signing.dumps([epoch, position.xact, position.id], salt=SALT)
 
 
-def _event_json(event: FeedEvent, slug: str) -> dict[str, Any]:
+def _event_json(event: FeedEvent, slug: str, epoch: str) -> dict[str, Any]:
     shown = {name: event.data[name] for name in VERBS[event.verb].data if name in event.data}
     return {
         "id": event.id,
@@ -99,4 +99,5 @@ def _event_json(event: FeedEvent, slug: str) -> dict[str, Any]:
         "benchmark": slug,
         "target": event.target,
         "data": shown,
+        "after": _written(epoch, event.position),
     }

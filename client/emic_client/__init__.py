@@ -27,11 +27,26 @@ from .errors import (
     WaitTimeout,
 )
 from .jobs import ImportRefused, Job, JobFailed, JobReportRow
+from .plans import Plan
 from .records import Annotation, Item, Outcome, Rating, Review
 from .releases import Export, Release
-from .resources import Cohort, CohortProgress, Event, ReleaseFile, RunCost, RunPlan
+from .resources import (
+    Cohort,
+    CohortProgress,
+    DeliveryRecord,
+    Event,
+    PlanCost,
+    PlanPreview,
+    ReleaseFile,
+    RunCost,
+    RunPlan,
+    ServiceAccount,
+    ServiceToken,
+)
+from .review_batches import ReviewBatch
 from .runs import Run, RunFailed
 from .teams import Team
+from .webhooks import InvalidSignature, Webhook, verify_webhook
 
 __all__ = [
     "Annotation",
@@ -40,6 +55,7 @@ __all__ = [
     "Cohort",
     "CohortProgress",
     "Conflict",
+    "DeliveryRecord",
     "Emic",
     "EmicError",
     "Event",
@@ -48,12 +64,16 @@ __all__ = [
     "Gone",
     "ImportRefused",
     "InvalidRequest",
+    "InvalidSignature",
     "Item",
     "Job",
     "JobFailed",
     "JobReportRow",
     "NotFound",
     "Outcome",
+    "Plan",
+    "PlanCost",
+    "PlanPreview",
     "Problem",
     "RateLimited",
     "Rating",
@@ -61,14 +81,19 @@ __all__ = [
     "Release",
     "ReleaseFile",
     "Review",
+    "ReviewBatch",
     "Run",
     "RunCost",
     "RunFailed",
     "RunPlan",
     "ServerError",
+    "ServiceAccount",
+    "ServiceToken",
     "Stale",
     "Team",
     "Unauthorised",
     "Unreachable",
     "WaitTimeout",
+    "Webhook",
+    "verify_webhook",
 ]

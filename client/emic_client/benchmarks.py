@@ -10,8 +10,10 @@ from .connection import Connection
 from .errors import NotFound, Problem
 from .jobs import Jobs
 from .numbers import AgreementReport, Tables
+from .plans import Plans
 from .records import Annotation, Outcome, Rating, Review
 from .releases import Exports, Releases
+from .review_batches import ReviewBatches
 from .row_query import RowQuery
 from .runs import Runs
 from .uploads import Items
@@ -35,6 +37,8 @@ class Benchmark:
         self.jobs = Jobs(connection, benchmark=self.slug)
         self.campaigns = Campaigns(connection, self.path)
         self.runs = Runs(connection, self.path)
+        self.plans = Plans(connection, self.path)
+        self.review_batches = ReviewBatches(connection, self.path)
         self.releases = Releases(connection, self.path)
         self.exports = Exports(connection, self.path)
 

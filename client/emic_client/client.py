@@ -9,6 +9,7 @@ from .connection import Connection
 from .events import Events
 from .jobs import Jobs
 from .teams import Teams
+from .webhooks import Webhooks
 
 
 class Emic:
@@ -23,6 +24,7 @@ class Emic:
         self.jobs = Jobs(self._connection)
         self.teams = Teams(self._connection)
         self.events = Events(self._connection)
+        self.webhooks = Webhooks(self._connection)
 
     def __repr__(self) -> str:
         return f"Emic({self._connection.url!r})"

@@ -1,4 +1,4 @@
-"""What happens on the site, as an endless iterator: nothing is missed, and nothing comes twice."""
+"""What happens on the site, as an endless iterator: nothing is missed."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ Names = str | Sequence[str] | None
 
 
 class EventFeed:
-    """Events from a position on, the oldest first. `after` is where to begin the next time: behind the last page of
-    which every event was read."""
+    """Events from a position on, the oldest first. `after` is where to begin the next time: behind the last event whose
+    turn of the loop has ended. An event in whose turn the program stopped comes again."""
 
     def __init__(
         self, connection: Connection, query: dict[str, Any], poll: float, timeout: float | None, clock: Clock
@@ -29,7 +29,9 @@ class EventFeed:
         while True:
             page = self._connection.get("/api/v1/events/", {**self._query, "after": self.after})
             for raw in page["results"]:
-                yield Event.from_json(raw)
+                event = Event.from_json(raw)
+                yield event
+                self.after = event.after or self.after  # an older site has one position for each page
             self.after = page["after"]
             if page["results"]:
                 quiet_since = self._clock()

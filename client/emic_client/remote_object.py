@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from .connection import Connection
+from .errors import Problem, Stale
 
 if TYPE_CHECKING:
     from typing import Self  # Python 3.11
@@ -48,6 +49,22 @@ class RemoteObject(Generic[R]):
         """Ask again."""
         self.data = self._record.from_json(self._connection.get(self.path))
         return self
+
+    def _change(self, changes: Mapping[str, Any]) -> Self:
+        """Send what is changed, unless somebody else changed it since it was last asked for. Raises Stale."""
+        reply = self._connection.request("PATCH", self.path, headers=self._precondition(), json=dict(changes))
+        self.data = self._record.from_json(reply.json())
+        return self
+
+    def _delete(self) -> None:
+        """Raises Stale as a change does."""
+        self._connection.request("DELETE", self.path, headers=self._precondition())
+
+    def _precondition(self) -> dict[str, str]:
+        reply = self._connection.request("GET", self.path)
+        if self._record.from_json(reply.json()) != self.data:
+            raise Stale("It was changed since it was last asked for. Look at it after refresh().", Problem(status=412))
+        return {"If-Match": reply.headers["ETag"]}
 
     def _act(self, name: str, body: Any = None) -> Self:
         self.data = self._record.from_json(self._connection.post(f"{self.path}{name}/", body))

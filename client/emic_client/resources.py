@@ -109,6 +109,119 @@ class RunCost(RowRecord):
 
 
 @dataclass(frozen=True)
+class PlanRecord(RowRecord):
+    """Runs that were planned together. `state`: what was last wanted of it; `PlanCost` says what its runs do."""
+
+    id: int = 0
+    state: str = ""
+    budget: str | None = None
+    seed: int = 0
+    created_at: datetime | None = None
+    runs: list[int] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class PlanPreview(RowRecord):
+    """What a plan would start. `cannot_be_asked`: items over all runs, which `confirmed` has to name. `runs`: as the
+    site sends them; a run that exists has its number, and one that cannot start a reason."""
+
+    new: int = 0
+    existing: int = 0
+    requests: int = 0
+    cannot_be_asked: int = 0
+    dollars: dict[str, str] | None = None
+    runs: list[dict[str, Any]] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class PlanCost(RowRecord):
+    """How far the runs of a plan are, and what they cost. `failed`: runs."""
+
+    state: str = ""
+    answered: int = 0
+    total: int = 0
+    ended: int = 0
+    failed: int = 0
+    dollars: str = ""
+    unaccounted: str = ""
+    has_unknown_cost: bool = False
+
+
+@dataclass(frozen=True)
+class ReviewBatchRecord(RowRecord):
+    """A sample of an author's waiting answers. `limit`: the share that may be refused; `accepted`, `refused` and
+    `undecided` are of the sample."""
+
+    id: int = 0
+    stage: str = ""
+    author: str = ""
+    state: str = ""
+    drawn: int = 0
+    population: int = 0
+    seed: int = 0
+    limit: float = 0.0
+    accepted: int = 0
+    refused: int = 0
+    undecided: int = 0
+    at: datetime | None = None
+    accepted_at: datetime | None = None
+
+
+@dataclass(frozen=True)
+class WebhookRecord(RowRecord):
+    """`state`: active, off or failed. `benchmark` is None where it is of all benchmarks of the team."""
+
+    id: int = 0
+    team: str = ""
+    benchmark: str | None = None
+    url: str = ""
+    verbs: list[str] = field(default_factory=list)
+    state: str = ""
+    active: bool = True
+    failing_since: datetime | None = None
+    old_secret_until: datetime | None = None
+    created_at: datetime | None = None
+
+
+@dataclass(frozen=True)
+class DeliveryRecord(RowRecord):
+    """A message of a webhook. `state`: waiting, delivered or failed. `message_id` is the same at every attempt."""
+
+    id: int = 0
+    message_id: str = ""
+    type: str = ""
+    data: dict[str, Any] = field(default_factory=dict)
+    state: str = ""
+    happened_at: datetime | None = None
+    next_at: datetime | None = None
+    attempts: list[dict[str, Any]] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class ServiceAccount(RowRecord):
+    """A program of a team, which has tokens of its own."""
+
+    id: int = 0
+    name: str = ""
+    created_at: datetime | None = None
+
+
+@dataclass(frozen=True)
+class ServiceToken(RowRecord):
+    """A token of a service account. `token` is its text where it was made just now; it is never shown in a repr."""
+
+    id: int = 0
+    name: str = ""
+    prefix: str = ""
+    scopes: list[str] = field(default_factory=list)
+    benchmarks: list[int] = field(default_factory=list)
+    created_at: datetime | None = None
+    last_used_at: datetime | None = None
+    expires_at: datetime | None = None
+    token: str | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True)
 class ReleaseRecord(RowRecord):
     """`errors` must be put right and `warnings` confirmed before it is published. `rows` are by table, `splits` in
     percent; `withheld` is the split whose answers are not in the files; `need` is the lowest version, with reasons."""
@@ -174,7 +287,8 @@ class ExportRecord(RowRecord):
 
 @dataclass(frozen=True)
 class Event(RowRecord):
-    """Something that happened. `target` is what it is about, as kind:number; `data` holds numbers and codes."""
+    """Something that happened. `target` is what it is about, as kind:number; `data` holds numbers and codes. `after` is
+    the position behind it."""
 
     id: int = 0
     at: datetime | None = None
@@ -182,6 +296,7 @@ class Event(RowRecord):
     benchmark: str = ""
     target: str = ""
     data: dict[str, Any] = field(default_factory=dict)
+    after: str = field(default="", repr=False)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Teams and their cohorts."""
+"""Teams, their cohorts, and their service accounts."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from .connection import Connection
 from .errors import NotFound, Problem
-from .resources import Cohort, TeamRecord
+from .resources import Cohort, ServiceAccount, ServiceToken, TeamRecord
 
 
 class Cohorts:
@@ -32,12 +32,42 @@ class Cohorts:
         return list(self)
 
 
+class ServiceAccounts:
+    """The service accounts of a team. Everything here needs the scope `admin` of an admin of the team."""
+
+    def __init__(self, connection: Connection, path: str) -> None:
+        self._connection = connection
+        self._path = path
+
+    def create(self, name: str) -> ServiceAccount:
+        """It has no role yet: an owner of a benchmark gives it one."""
+        return ServiceAccount.from_json(self._connection.post(self._path, {"name": name}))
+
+    def create_token(self, account: int | ServiceAccount, name: str, **options: Any) -> ServiceToken:
+        """A token whose text is told once, as `token`. `options`: days, scopes, benchmarks (numbers)."""
+        number = account if isinstance(account, int) else account.id
+        return ServiceToken.from_json(self._connection.post(f"{self._path}{number}/tokens/", {"name": name, **options}))
+
+    def tokens(self, account: int | ServiceAccount) -> list[ServiceToken]:
+        """Those that are active."""
+        number = account if isinstance(account, int) else account.id
+        return [ServiceToken.from_json(raw) for raw in self._connection.pages(f"{self._path}{number}/tokens/")]
+
+    def __iter__(self) -> Iterator[ServiceAccount]:
+        for raw in self._connection.pages(self._path):
+            yield ServiceAccount.from_json(raw)
+
+    def list(self) -> list[ServiceAccount]:
+        return list(self)
+
+
 class Team:
-    """A team: `team.cohorts` are its cohorts."""
+    """A team: `team.cohorts` are its cohorts, `team.service_accounts` its programs."""
 
     def __init__(self, connection: Connection, raw: Mapping[str, Any]) -> None:
         self.data = TeamRecord.from_json(raw)
         self.cohorts = Cohorts(connection, f"/api/v1/teams/{self.data.slug}/cohorts/")
+        self.service_accounts = ServiceAccounts(connection, f"/api/v1/teams/{self.data.slug}/service-accounts/")
 
     def __repr__(self) -> str:
         return f"<Team {self.slug}>"

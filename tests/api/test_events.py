@@ -81,7 +81,7 @@ def test_data_holds_numbers_and_codes_and_no_verb_tells_of_a_person(world: World
     record(world.owner, "role.given", scope=world.benchmark.scope, target=f"user:{world.mara.pk}", role="reviewer")
     [event] = read(program(world.mara))["results"]
     assert event["data"] == {"counted": True, "version": 2}
-    assert set(event) == {"id", "at", "verb", "benchmark", "target", "data"}
+    assert set(event) == {"id", "at", "verb", "benchmark", "target", "data", "after"}
     of_people = [verb for verb in VERBS if verb.startswith(("role.", "cohort.", "team.", "person."))]
     assert of_people == ["cohort.complete"], "it says of a campaign how much is there"
 

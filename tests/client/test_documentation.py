@@ -40,8 +40,10 @@ def test_every_block_of_the_page_runs(
     names: dict[str, Any] = {}
     blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
     for block in blocks:
-        text = block.replace("https://emic.example.org", live_server.url).replace(
-            '"breads"', f'"{world.benchmark.slug}"'
+        text = (
+            block.replace("https://emic.example.org", live_server.url)
+            .replace('"breads"', f'"{world.benchmark.slug}"')
+            .replace('"lab"', f'"{world.team.slug}"')
         )
         exec(compile(text, PAGE.name, "exec"), names)
     names["emic"].close()
@@ -49,6 +51,7 @@ def test_every_block_of_the_page_runs(
     assert len(blocks) >= 5 and "item-00000 Egypt R-" in printed and "colour This parameter is unknown" in printed
     assert "Import of captions.csv: done, 2 created" in printed and "Image ID is key" in printed
     assert "Brazil 0 of " in printed and "campaign.paused campaign:" in printed
+    assert "webhook.test waiting []" in printed
     assert re.search(r"^\d+ units, \d+ requests, \{'low'", printed, re.MULTILINE) and re.search(
         r"^done 0\.\d+$", printed, re.MULTILINE
     )

@@ -29,7 +29,10 @@ NAMES = {
     resources.CampaignRecord: "Campaign", resources.CohortProgress: "CohortProgressLine", resources.RunRecord: "Run",
     resources.RunPlan: "RunPlanReply", resources.RunCost: "RunCost", resources.ReleaseRecord: "ReleaseDetail",
     resources.ReleaseFile: "ReleaseFile", resources.ExportRecord: "Export", resources.Event: "Event",
-    resources.TeamRecord: "Team", resources.Cohort: "Cohort",
+    resources.TeamRecord: "Team", resources.Cohort: "Cohort", resources.PlanRecord: "Plan",
+    resources.PlanPreview: "PlanPreview", resources.PlanCost: "PlanCost", resources.WebhookRecord: "Webhook",
+    resources.DeliveryRecord: "Delivery", resources.ReviewBatchRecord: "ReviewBatchLine",
+    resources.ServiceAccount: "ServiceAccountLine", resources.ServiceToken: "ServiceTokenDone",
 }  # fmt: skip
 SHAPES = {"integer": "int", "number": "float", "boolean": "bool", "string": "str", "array": "list"}
 FORMATS = {"date-time": "datetime", "date": "date"}
