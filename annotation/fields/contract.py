@@ -86,11 +86,13 @@ class CodedValue:
 
 @dataclass(frozen=True)
 class Column:
-    """One export column. `suffix` is put behind the field's key."""
+    """One export column. `suffix` is put behind the field's key. `typed`: what it is in a file with types, where that
+    is more than its type in a table of texts."""
 
     suffix: str
     type: Literal["string", "number", "integer", "json"]
     meaning: str
+    typed: Literal["", "codes", "boxes"] = ""
 
 
 @dataclass(frozen=True)

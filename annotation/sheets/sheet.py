@@ -195,7 +195,7 @@ class Sheet:
     def columns(self) -> list[Column]:
         """Of an export; the suffix is the whole name here."""
         columns = [
-            Column(sheet_field.key + column.suffix, column.type, column.meaning)
+            Column(sheet_field.key + column.suffix, column.type, column.meaning, column.typed)
             for sheet_field in self.fields
             for column in sheet_field.spec.columns(sheet_field.config)
         ]

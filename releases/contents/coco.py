@@ -13,6 +13,7 @@ from annotation.fields.contract import Option, localise
 from annotation.models import Annotation, Assignment, Resolution
 from annotation.sheets.sheet import Sheet
 from benchmarks.models import Stage
+from evaluation.metrics.boxes import corners_of, overlap
 from releases.contents.tables import ITEMS, RATINGS, ReleaseTable
 from releases.exports.codebook import sheets_of
 from releases.formats.coco import LicenceNumbers, Object, detection, file_info, pixel_box
@@ -160,9 +161,10 @@ def _all_boxes(rows: Iterable[Row], key: str) -> Iterator[_Drawn]:
 
 
 def _consensus(rows: Iterable[Row], key: str) -> Iterator[_Drawn]:
-    """Of each item and target the answer that settled it, else the only one that a reviewer accepted.
+    """Of each item and target the answer that settled it, else the one that a reviewer accepted; of several accepted
+    ones that which overlaps the others most.
 
-    What cannot be decided, and items with several accepted answers, have none. Memory holds these answers.
+    What cannot be decided has none. Memory holds these answers.
     """
     settled: dict[tuple[str, str], _Drawn] = {}
     accepted: dict[tuple[str, str], list[_Drawn]] = {}
@@ -171,9 +173,17 @@ def _consensus(rows: Iterable[Row], key: str) -> Iterator[_Drawn]:
         if key in row["resolved"]:
             settled.setdefault(unit, _Drawn(row, row["resolved"][key] or (), {"emic_basis": ADJUDICATED}))
         elif row["state"] == ACCEPTED and row["answers"].get(key):
-            accepted.setdefault(unit, []).append(_Drawn(row, row["answers"][key], {"emic_basis": ACCEPTED}))
-    alone = (found[0] for unit, found in accepted.items() if len(found) == 1 and unit not in settled)
-    yield from (drawn for drawn in (*settled.values(), *alone) if drawn.boxes)
+            accepted.setdefault(unit, []).append(_Drawn(row, row["answers"][key]))
+    central = (_most_central(drawings) for unit, drawings in accepted.items() if unit not in settled)
+    yield from (drawn for drawn in (*settled.values(), *central) if drawn.boxes)
+
+
+def _most_central(drawings: Sequence[_Drawn]) -> _Drawn:
+    """The answer with the largest sum of overlaps with the others, the earliest of equal ones. It says of how many."""
+    boxes = [corners_of(drawn.boxes) for drawn in drawings]
+    sums = [sum(overlap(ours, theirs) for theirs in boxes) for ours in boxes]
+    drawn = drawings[sums.index(max(sums))]
+    return _Drawn(drawn.row, drawn.boxes, {"emic_basis": ACCEPTED, "emic_accepted": len(drawings)})
 
 
 def _content(

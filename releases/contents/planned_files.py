@@ -312,7 +312,7 @@ def _croissant(tables: list[ReleaseTable], release: Release) -> bytes:
     for table in tables:
         paths = table_paths(table, form)
         names = [table.name] if len(paths) == 1 else [f"{table.name}/{part.name}" for part in table.parts]
-        sets += [(name, path, columns_of(table)) for name, path in zip(names, paths, strict=True)]
+        sets += [(name, path, columns_of(table, form)) for name, path in zip(names, paths, strict=True)]
     further = [(f"{table.stage.key}/records-{record.key}", described(record.columns))
                for table, record in records_of(tables)]  # fmt: skip
     labels = described(soft_labels.COLUMNS)

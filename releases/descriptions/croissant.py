@@ -4,7 +4,7 @@ See https://docs.mlcommons.org/croissant/docs/croissant-spec.html. Record sets r
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.urls import reverse
@@ -41,8 +41,15 @@ _TYPES = {"int8": "sc:Integer", "int4": "sc:Integer", "float8": "sc:Float", "boo
 _CELLS = {"number": "sc:Float", "integer": "sc:Integer"}
 
 
-Column = tuple[str, str, str]
-"""Name, type and meaning."""
+class Column(NamedTuple):
+    """`is_list`: it has several values of the type."""
+
+    name: str
+    kind: str
+    meaning: str
+    is_list: bool = False
+
+
 RecordSet = tuple[str, str, Sequence[Column]]
 """Name, the path of its file, and its columns."""
 
@@ -92,16 +99,19 @@ def _address(release: Release) -> dict[str, str]:
     return {"url": f"https://{host}{path}"}
 
 
-def columns_of(table: ReleaseTable) -> list[Column]:
-    """Fixed columns, then those of the sheets."""
-    fixed = described(table.columns)
-    own = [(f"answer.{name}", _CELLS.get(kind, "sc:Text"), "Of the sheet; see the codebook.")
-           for name, kind in table.table.cells.items()]  # fmt: skip
+def columns_of(table: ReleaseTable, form: str) -> list[Column]:
+    """Fixed columns, then those of the sheets. Readers of Croissant take no lists of boxes: those are in `answers`."""
+    fixed, is_typed = described(table.columns), form == "parquet"
+    own = [
+        Column(f"answer.{name}", _CELLS.get(kind, "sc:Text"), "Of the sheet; see the codebook.",
+               is_list=is_typed and kind == "codes")
+        for name, kind in table.table.cells.items() if not (is_typed and kind == "boxes")
+    ]  # fmt: skip
     return [*fixed, *own]
 
 
 def described(columns: Sequence[RowColumn]) -> list[Column]:
-    return [(column.name, _TYPES.get(column.type, "sc:Text"), column.meaning) for column in columns]
+    return [Column(column.name, _TYPES.get(column.type, "sc:Text"), column.meaning) for column in columns]
 
 
 def _distribution(release: Release, paths: Sequence[str]) -> Iterator[dict[str, Any]]:
@@ -142,12 +152,13 @@ def _record_set(name: str, path: str, columns: Sequence[Column]) -> dict[str, An
         "field": [
             {
                 "@type": "cr:Field",
-                "@id": f"{name}/{column}",
-                "name": column,
-                "description": meaning,
-                "dataType": kind,
-                "source": {"fileObject": {"@id": path}, "extract": {"column": column}},
+                "@id": f"{name}/{column.name}",
+                "name": column.name,
+                "description": column.meaning,
+                "dataType": column.kind,
+                **({"repeated": True} if column.is_list else {}),
+                "source": {"fileObject": {"@id": path}, "extract": {"column": column.name}},
             }
-            for column, kind, meaning in columns
+            for column in columns
         ],
     }

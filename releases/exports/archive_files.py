@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from annotation.models import Campaign
 from annotation.sheets.sheet import Sheet
 from benchmarks.models import Stage
+from releases.exports.pixel_boxes import BOXES, in_pixels
 from releases.exports.record_files import record_files
 from releases.formats.archive import FileSummary, csv_lines, json_lines
 from releases.rows.annotations import ANNOTATIONS, LIVE, NOT_LIVE, VERSIONS
@@ -35,7 +36,8 @@ class ArchiveFile:
         if form == "parquet":
             from releases.formats.parquet import parquet_blocks  # 40 MB of memory, for those alone who ask
 
-            return parquet_blocks(self.rows, self.columns, self.cells, self.written)
+            boxes = [name for name, kind in self.cells.items() if kind == BOXES]
+            return parquet_blocks(in_pixels(self.rows, boxes), self.columns, self.cells, self.written)
         return json_lines(self.rows, names, self.written)
 
 
@@ -84,10 +86,11 @@ def archive_files(
 
 
 def _cells(sheets: Sequence[Sheet]) -> dict[str, str]:
-    """The columns of all versions of the sheet. One whose type has changed is text."""
+    """The columns of all versions of the sheet, as a file with types has them. One whose type has changed is text."""
     types: dict[str, str] = {}
     for sheet in sheets:
         for column in sheet.columns():
-            known = types.setdefault(column.suffix, column.type)
-            types[column.suffix] = known if known == column.type else "string"
+            kind = column.typed or column.type
+            known = types.setdefault(column.suffix, kind)
+            types[column.suffix] = known if known == kind else "string"
     return types

@@ -39,6 +39,10 @@ UNCOUNTED = {
     "undone": "Its author undid it.",
     "withdrawn": "The import that brought it was withdrawn.",
 }
+TYPED = {
+    "codes": {"parquet": "list of codes"},
+    "boxes": {"parquet": "list of x, y, width, height (pixels of the upright picture) and label"},
+}
 DERIVED = {
     "promote": "Each accepted answer, or each item that was accepted, became an item.",
     "join": "What belongs together became one item, once all its parts were accepted.",
@@ -206,7 +210,7 @@ def _sheet_rules(sheet: Sheet) -> dict[str, Any]:
 def _field(sheet: Sheet, key: str) -> dict[str, Any]:
     field = sheet.field(key)
     columns = [
-        {"name": f"answer.{key}{c.suffix}", "type": c.type, "meaning": c.meaning}
+        {"name": f"answer.{key}{c.suffix}", "type": c.type, "meaning": c.meaning, **TYPED.get(c.typed, {})}
         for c in field.spec.columns(field.config)
     ]
     return {**field.to_json(), "level": sheet.level(key), "columns": columns}

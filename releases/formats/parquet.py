@@ -15,7 +15,9 @@ from releases.rows.columns import Row, RowColumn
 
 ROWS = 5000  # of one group: memory holds no more of them
 PICTURE_BYTES = 16_000_000  # of the pictures of one group
-_ANSWERS: dict[str, Any] = {"string": "text", "json": "json", "number": "float8", "integer": "int8"}
+_ANSWERS: dict[str, Any] = {
+    "string": "text", "json": "json", "number": "float8", "integer": "int8", "codes": "codes", "boxes": "boxes",
+}  # fmt: skip
 
 
 def parquet_blocks(
@@ -63,6 +65,8 @@ def _features(columns: Sequence[RowColumn], own: Sequence[RowColumn]) -> dict[st
             features[name] = {"_type": "Image"}
         elif kind == "files":
             features[name] = {"feature": {"_type": "Image"}, "_type": "List"}
+        elif kind == "codes":
+            features[name] = {"feature": {"dtype": "string", "_type": "Value"}, "_type": "List"}
         else:
             features[name] = {"dtype": _DTYPES.get(kind, "string"), "_type": "Value"}
     return {"huggingface": json.dumps({"info": {"features": features}})}
@@ -85,10 +89,15 @@ def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _pictures(value: Any) -> Any:
+def _codes(value: str) -> list[str]:
+    return value.split("|") if value else []
+
+
+def _as_it_is(value: Any) -> Any:
     return value
 
 
+_BOX = arrow.struct([*((name, arrow.float64()) for name in ("x", "y", "width", "height")), ("label", arrow.string())])
 _PICTURE = arrow.struct([("bytes", arrow.binary()), ("path", arrow.string())])
 _DTYPES = {"int8": "int64", "int4": "int32", "float8": "float64", "bool": "bool", "time": "timestamp[us, tz=UTC]"}
 _TYPES: dict[str, tuple[Any, Callable[[Any], Any]]] = {
@@ -100,8 +109,10 @@ _TYPES: dict[str, tuple[Any, Callable[[Any], Any]]] = {
     "person": (arrow.string(), _text),
     "json": (arrow.string(), _json),
     "time": (arrow.timestamp("us", tz="UTC"), datetime.fromisoformat),
-    "file": (_PICTURE, _pictures),
-    "files": (arrow.list_(_PICTURE), _pictures),
+    "codes": (arrow.list_(arrow.string()), _codes),
+    "boxes": (arrow.list_(_BOX), _as_it_is),
+    "file": (_PICTURE, _as_it_is),
+    "files": (arrow.list_(_PICTURE), _as_it_is),
 }
 
 

@@ -4,10 +4,12 @@ import json
 from dataclasses import dataclass
 from typing import Any, Literal
 
-ColumnType = Literal["int8", "int4", "float8", "bool", "text", "time", "json", "person", "file", "files"]
+ColumnType = Literal[
+    "int8", "int4", "float8", "bool", "text", "time", "json", "person", "file", "files", "codes", "boxes"
+]
 """`time` is a text such as 2026-03-01T12:00:00.000000Z. `json` is any value that JSON has. `person` is a pseudonym: a
-number in the database, a text such as R-0123456789ab in a row. `file` and `files` are pictures, in Parquet alone:
-they hold `bytes` and `path`. Every column may be null: nothing is known."""
+number in the database, a text such as R-0123456789ab in a row. In Parquet alone there are `file` and `files`, pictures
+that hold `bytes` and `path`, and `codes` and `boxes`, lists in answers. Every column may be null: nothing is known."""
 Scope = Literal["read", "export"]
 Row = dict[str, Any]
 

@@ -82,3 +82,13 @@ def test_nothing_known_is_not_nothing_there() -> None:
         {"text": None, "number": None, "at": None, "more": None},
     ]
     assert data == b"".join(writer.parquet_blocks(rows, columns, {}, FileSummary())), "the same bytes each time"
+
+
+def test_several_codes_are_a_list() -> None:
+    from releases.formats.archive import FileSummary
+
+    rows = [{"cells": {"seen": "food|rite"}}, {"cells": {"seen": ""}}, {"cells": {}}]
+    data = b"".join(writer.parquet_blocks(rows, [], {"seen": "codes"}, FileSummary()))
+    read_back = parquet.read_table(io.BytesIO(data))
+    assert read_back.to_pydict() == {"answer.seen": [["food", "rite"], [], None]}
+    assert read_back.schema.field("answer.seen").type == arrow.list_(arrow.string())

@@ -5,6 +5,7 @@ import io
 import json
 from typing import Any
 
+import pyarrow.parquet as parquet
 import pytest
 from django.utils import timezone
 
@@ -97,6 +98,23 @@ def test_every_box_of_every_person_is_in_pixels_of_the_upright_picture(world: Wo
     assert len({one["id"] for one in content["annotations"]}) == 5
 
 
+def test_parquet_has_boxes_in_pixels_with_their_labels(world: World, campaign: Campaign) -> None:
+    files = files_of(world, built(world))
+    read = parquet.read_table(io.BytesIO(files[f"data/{world.stage.key}/ratings/train-00000-of-00001.parquet"]))
+    boxes = dict(zip(read["annotation"].to_pylist(), read["answer.place"].to_pylist(), strict=True))
+    width, height = size(world, 1)
+    two = Annotation.objects.get(assignment__unit__item=world.items[1])
+    stall, bare = boxes[two.pk]
+    assert stall == {"x": 0.1 * width, "y": 0.2 * height, "width": (0.6 - 0.1) * width,
+                     "height": (0.7 - 0.2) * height, "label": "stall"}  # fmt: skip
+    assert (bare["width"], bare["label"]) == (pytest.approx(width / 3, abs=0.01), None)
+    none = Annotation.objects.filter(assignment__unit__item=world.items[2])[0]
+    assert boxes[none.pk] is None, "the question was not asked"
+    book = json.loads(files[f"codebook/{world.stage.key}.json"])
+    [described] = [one for one in book["sheets"][0]["fields"] if one["key"] == "place"]
+    assert described["columns"][0]["parquet"].startswith("list of x, y, width, height (pixels")
+
+
 def test_answers_that_do_not_count_have_no_box(world: World, campaign: Campaign) -> None:
     last = Annotation.objects.filter(assignment__unit__item=world.items[4])
     last.update(counted=False, uncounted_because="excluded")
@@ -123,6 +141,21 @@ def test_a_second_file_has_the_boxes_that_hold(world: World, campaign: Campaign)
     found = [(one["image_id"], one["category_id"], one["emic_basis"]) for one in content["annotations"]]
     assert found == [(1, 1, "adjudicated"), (2, 2, "accepted"), (2, 3, "accepted")]
     assert content["annotations"][0]["emic_rater"] == world.benchmark.pseudonym(settler.pk)
+
+
+def test_of_several_accepted_answers_the_one_that_overlaps_the_others_most_holds(
+    world: World, campaign: Campaign
+) -> None:
+    """Of the first item three are accepted: two are far apart, and the third overlaps both."""
+    between = box(0.1, 0.2, 0.6, 0.8, "stall")
+    row = {"item": world.items[0].key, "rater": "three", "cohort": "Egypt",
+           "answers": {"seen": "yes", "place": [between, TWO]}}  # fmt: skip
+    import_answers(campaign, json.dumps(row).encode(), "three.jsonl")
+    Assignment.objects.filter(unit__item=world.items[0]).update(state="accepted")
+    content = coco(files_of(world, built(world)), "place-consensus")
+    third = Annotation.objects.filter(assignment__unit__item=world.items[0]).latest("pk")
+    drawn = {(one["emic_annotation"], one["emic_basis"], one["emic_accepted"]) for one in content["annotations"]}
+    assert drawn == {(third.pk, "accepted", 3)} and len(content["annotations"]) == 2
 
 
 def test_pycocotools_reads_the_file_and_finds_its_own_boxes(world: World, campaign: Campaign, tmp_path: Any) -> None:

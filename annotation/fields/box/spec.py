@@ -257,7 +257,7 @@ class BoxSpec(Spec[Config, Answer]):
     def columns(self, config: Config) -> tuple[Column, ...]:
         meaning = "boxes as x0, y0, x1, y1: fractions of the upright picture's width and height"
         columns = (
-            Column("", "json", f"{meaning}; label: code of the box's label" if config.labels else meaning),
+            Column("", "json", f"{meaning}; label: code of the box's label" if config.labels else meaning, "boxes"),
             Column("_count", "integer", "number of boxes"),
             Column("_area", "number", "area of the largest box as a share of the picture, 0 to 1"),
         )

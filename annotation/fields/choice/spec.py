@@ -9,7 +9,7 @@ import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 from annotation.fields.contract import (
     MAX_CODE,
@@ -165,7 +165,8 @@ class ChoiceSpec(Spec[Config, Answer]):
 
     def columns(self, config: Config) -> tuple[Column, ...]:
         meaning = 'codes of the options chosen, joined by "|"' if config.many else "code of the option chosen"
-        return (Column("", "string", meaning), Column("_label", "string", "the same in English words"))
+        typed: Literal["codes", ""] = "codes" if config.many else ""
+        return (Column("", "string", meaning, typed), Column("_label", "string", "the same in English words"))
 
     def cells(self, answer: Answer, config: Config) -> dict[str, Any]:
         chosen = [answer] if isinstance(answer, str) else answer
