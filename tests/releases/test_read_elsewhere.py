@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas
 import pytest
+import yaml
 
 from annotation.models import Annotation, Campaign
 from benchmarks.models import Benchmark, ItemImage
@@ -18,6 +19,7 @@ from releases.models import Release
 from tests.evaluation.data import an_open_campaign, of_condition, table
 from tests.personas import World
 from tests.pictures import encode_picture, noise
+from tests.releases.description_schemas import CITATION, croissant_problems, problems_of
 from tests.releases.release_steps import archive_bytes, built
 
 SCRIPT = Path(__file__).parent / "read_elsewhere.py"
@@ -65,6 +67,14 @@ def test_sums_agree_and_pandas_reads_types(world: World, campaign: Campaign, tmp
     assert [column["name"] for column in book["columns"]] == list(ratings.columns)[: len(book["columns"])]
     rows = sum(file["rows"] for file in book["files"] if file["path"].endswith(".parquet"))
     assert rows == len(ratings)
+    citation = yaml.load((folder / "CITATION.cff").read_text(), yaml.BaseLoader)
+    assert problems_of(citation, CITATION) == []
+    assert problems_of(citation | {"license": "CC BY 4.0", "date-released": "May"}, CITATION) != []
+    described = json.loads((folder / "croissant.json").read_text())
+    assert any(file["@type"] == "cr:FileSet" for file in described["distribution"])
+    assert croissant_problems(described) == []
+    del described["distribution"][0]
+    assert croissant_problems(described), "a file that is not declared"
 
 
 def read_elsewhere(folder: Path) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from jobs.models import Event
 from releases.descriptions.licences import may_be_shared, spdx_identifier
 from tests.evaluation.data import an_open_campaign, of_condition, table
 from tests.personas import World
+from tests.releases.description_schemas import CITATION, croissant_problems, problems_of
 from tests.releases.release_steps import act, address, build, built, files_of
 
 
@@ -51,6 +52,7 @@ def test_the_citation_is_readable_whatever_the_names_are(world: World) -> None:
     assert (cff["cff-version"], cff["type"], cff["version"]) == ("1.2.0", "dataset", "1.0.0")
     assert cff["authors"] == [{"name": world.team.name}]
     assert f"{cff['date-released']}" == f"{release.created_at:%Y-%m-%d}"
+    assert problems_of({**cff, "date-released": f"{cff['date-released']}"}, CITATION) == []
 
 
 def test_croissant_names_files_with_checksums_and_every_column(world: World) -> None:
@@ -69,6 +71,7 @@ def test_croissant_names_files_with_checksums_and_every_column(world: World) -> 
     for name in ("name", "description", "license", "creator", "datePublished", "version", "citeAs", "inLanguage"):
         assert content[name], name
     assert content["license"] == "https://spdx.org/licenses/CC-BY-4.0.html"
+    assert croissant_problems(content) == []
     assert content["rai:annotatorDemographics"] == ["Brazil: 0 people", "Egypt: fewer than 5 people"]
 
 
