@@ -41,7 +41,7 @@ _TYPES = {"int8": "sc:Integer", "int4": "sc:Integer", "float8": "sc:Float", "boo
 _CELLS = {"number": "sc:Float", "integer": "sc:Integer"}
 
 
-class Column(NamedTuple):
+class DescribedColumn(NamedTuple):
     """`is_list`: it has several values of the type."""
 
     name: str
@@ -50,7 +50,7 @@ class Column(NamedTuple):
     is_list: bool = False
 
 
-RecordSet = tuple[str, str, Sequence[Column]]
+RecordSet = tuple[str, str, Sequence[DescribedColumn]]
 """Name, the path of its file, and its columns."""
 
 
@@ -99,19 +99,19 @@ def _address(release: Release) -> dict[str, str]:
     return {"url": f"https://{host}{path}"}
 
 
-def columns_of(table: ReleaseTable, form: str) -> list[Column]:
+def columns_of(table: ReleaseTable, form: str) -> list[DescribedColumn]:
     """Fixed columns, then those of the sheets. Readers of Croissant take no lists of boxes: those are in `answers`."""
     fixed, is_typed = described(table.columns), form == "parquet"
     own = [
-        Column(f"answer.{name}", _CELLS.get(kind, "sc:Text"), "Of the sheet; see the codebook.",
+        DescribedColumn(f"answer.{name}", _CELLS.get(kind, "sc:Text"), "Of the sheet; see the codebook.",
                is_list=is_typed and kind == "codes")
         for name, kind in table.table.cells.items() if not (is_typed and kind == "boxes")
     ]  # fmt: skip
     return [*fixed, *own]
 
 
-def described(columns: Sequence[RowColumn]) -> list[Column]:
-    return [Column(column.name, _TYPES.get(column.type, "sc:Text"), column.meaning) for column in columns]
+def described(columns: Sequence[RowColumn]) -> list[DescribedColumn]:
+    return [DescribedColumn(column.name, _TYPES.get(column.type, "sc:Text"), column.meaning) for column in columns]
 
 
 def _distribution(release: Release, paths: Sequence[str]) -> Iterator[dict[str, Any]]:
@@ -144,7 +144,7 @@ def _file_object(file: ReleaseFile, form: str) -> dict[str, Any]:
     }
 
 
-def _record_set(name: str, path: str, columns: Sequence[Column]) -> dict[str, Any]:
+def _record_set(name: str, path: str, columns: Sequence[DescribedColumn]) -> dict[str, Any]:
     return {
         "@type": "cr:RecordSet",
         "@id": name,
