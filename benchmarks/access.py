@@ -1,5 +1,8 @@
 """The only way from a benchmark's address to a benchmark, for a person. Strangers get 404, everywhere."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import timedelta
 from typing import Literal
 
@@ -16,6 +19,7 @@ from people.models import Team, TeamMember, User
 
 Can = Literal["see", "review", "work_on", "own", "roles"]
 SEEN = "admin.looked"
+_KNOWN: ContextVar[dict[tuple[int, int, Can], bool] | None] = ContextVar("permissions of one page", default=None)
 
 
 def benchmark_for(user: User | AnonymousUser, slug: str, *, can: Can = "see") -> Benchmark:
@@ -61,7 +65,25 @@ def benchmarks_to_work_on(user: User) -> QuerySet[Benchmark]:
 
 def is_permitted(user: User | AnonymousUser, benchmark: Benchmark, can: Can) -> bool:
     """For showing a button or not; the view behind it asks `benchmark_for` again."""
-    return isinstance(user, User) and _permitted_benchmarks(user, can).filter(pk=benchmark.pk).exists()
+    if not isinstance(user, User):
+        return False
+    known, question = _KNOWN.get(), (user.pk, benchmark.pk, can)
+    if known is not None and question in known:
+        return known[question]
+    answer = _permitted_benchmarks(user, can).filter(pk=benchmark.pk).exists()
+    if known is not None:
+        known[question] = answer
+    return answer
+
+
+@contextmanager
+def permissions_asked_once() -> Iterator[None]:
+    """While a page is made that changes nothing, `is_permitted` asks the database once for each answer."""
+    token = _KNOWN.set({})
+    try:
+        yield
+    finally:
+        _KNOWN.reset(token)
 
 
 def may_create_cohorts(user: User | AnonymousUser, benchmark: Benchmark) -> bool:

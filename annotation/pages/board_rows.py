@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from datetime import date, datetime
 
-from django.utils.formats import date_format, number_format
+from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -11,7 +11,7 @@ from annotation.models import Campaign, CampaignCohort
 from annotation.queries.board_counts import ChainCounts, CohortCounts, chain_counts
 from annotation.services.derivation.run_choice import stages_without_choice
 from benchmarks.models import Stage
-from benchmarks.pages.board import ALL_COHORTS, Cell, Note, Reading, Row, Rows, address
+from benchmarks.pages.board import ALL_COHORTS, Cell, Note, Reading, Row, Rows, address, board_number
 from benchmarks.pages.plugin_pages import page_filling
 from benchmarks.rules.forecast import Forecast, forecast
 from people.models import Cohort
@@ -27,7 +27,7 @@ def cohort_rows(reading: Reading) -> Rows:
     totals = ((stage.pk, _total_cell(reading, stage, counts)) for stage in reading.stages)
     cells = {stage: cell for stage, cell in totals if cell is not None}
     people = sum(counts.members.values())
-    note = ngettext("%(n)s person", "%(n)s people", people) % {"n": _number(people)}
+    note = ngettext("%(n)s person", "%(n)s people", people) % {"n": board_number(people)}
     asked = [counts.totals[stage.pk] for stage in reading.stages]
     total = Row(_("All cohorts"), cells, note, _end(asked, reading.at.date()), key=ALL_COHORTS)
     return Rows(rows or [Row(_("No cohort is asked yet"), {})], "", total)
@@ -46,7 +46,7 @@ def _row(reading: Reading, counts: ChainCounts, cohort: Cohort, unchosen: Collec
         elif n := reading.items[stage.pk].of_origin[cohort.label] if not stage.target_answers else 0:
             cells[stage.pk] = Cell(n, None, reading.items_url(stage, origin=cohort.label))
     people = counts.members.get(cohort.pk, 0)
-    note = ngettext("%(n)s person", "%(n)s people", people) % {"n": _number(people)}
+    note = ngettext("%(n)s person", "%(n)s people", people) % {"n": board_number(people)}
     return Row(cohort.name, cells, note, _end(asked, reading.at.date()), key=cohort.pk)
 
 
@@ -72,7 +72,7 @@ def _total_cell(reading: Reading, stage: Stage, counts: ChainCounts) -> Cell | N
     total, items = counts.totals[stage.pk], reading.items[stage.pk]
     waits = _fact_waits(reading, stage, sum(items.waiting.values()))
     if not total.wanted and not total.answered:
-        dropped = ngettext("%(n)s dropped", "%(n)s dropped", items.dropped) % {"n": _number(items.dropped)}
+        dropped = ngettext("%(n)s dropped", "%(n)s dropped", items.dropped) % {"n": board_number(items.dropped)}
         notes = [Note(dropped, _filters_url(reading, stage, "dropped"))] if items.dropped else []
         if stage.target_answers and not total.rows:
             notes.append(Note(_("Not open")))
@@ -103,7 +103,7 @@ def _decided(reading: Reading, stage: Stage, counts: CohortCounts, cohort: Cohor
         (counts.undecided, _("%(n)s undecided"), "undecided"),
     )
     return [
-        Note(text % {"n": _number(n)}, reading.items_url(stage, cohort=f"{whose}.{state}"))
+        Note(text % {"n": board_number(n)}, reading.items_url(stage, cohort=f"{whose}.{state}"))
         for n, text, state in texts
         if n
     ]
@@ -116,30 +116,31 @@ def _waits(reading: Reading, stage: Stage, counts: CohortCounts, cohort: Cohort 
         query["cohort"] = cohort.pk
     queue = address("annotation:review_queue", reading.benchmark, **query) if reading.reviews else ""
     returned = f"{queue}&state=returned" if queue else ""
-    texts = [
-        (counts.waiting, ngettext("%(n)s waits for review", "%(n)s wait for review", counts.waiting), queue),
-        (
-            counts.returned,
-            ngettext("%(n)s returned to its author", "%(n)s returned to authors", counts.returned),
-            returned,
-        ),
-        (counts.revisions, ngettext("%(n)s waits for a revision", "%(n)s wait for a revision", counts.revisions), ""),
-        (counts.for_fact, ngettext("%(n)s waits for a fact", "%(n)s wait for a fact", counts.for_fact), ""),
-    ]
     open_disputes = counts.missing if (stage.derivation or {}).get("kind") == "disagree" else 0
-    text = ngettext("%(n)s waits for adjudication", "%(n)s wait for adjudication", open_disputes)
-    texts.append((open_disputes, text, ""))
-    return [Note(text % {"n": _number(n)}, url, "wait") for n, text, url in texts if n]
+    waits = []
+    if n := counts.waiting:
+        waits.append((n, ngettext("%(n)s waits for review", "%(n)s wait for review", n), queue))
+    if n := counts.returned:
+        waits.append((n, ngettext("%(n)s returned to its author", "%(n)s returned to authors", n), returned))
+    if n := counts.revisions:
+        waits.append((n, ngettext("%(n)s waits for a revision", "%(n)s wait for a revision", n), ""))
+    if n := counts.for_fact:
+        waits.append((n, ngettext("%(n)s waits for a fact", "%(n)s wait for a fact", n), ""))
+    if n := open_disputes:
+        waits.append((n, ngettext("%(n)s waits for adjudication", "%(n)s wait for adjudication", n), ""))
+    return [Note(text % {"n": board_number(n)}, url, "wait") for n, text, url in waits]
 
 
 def _fact_waits(reading: Reading, stage: Stage, n: int) -> list[Note]:
     """In a stage whose items a page of the recipe makes, people decide on that page what the filters wait for."""
+    if not n:
+        return []
     page, text = page_filling(stage), ngettext("%(n)s waits for a fact", "%(n)s wait for a fact", n)
     url = _filters_url(reading, stage, "waiting")
     if page is not None:
         text = ngettext("%(n)s waits for a decision", "%(n)s wait for a decision", n)
         url = address("benchmarks:plugin_page", reading.benchmark, page.key) if reading.works else ""
-    return [Note(text % {"n": _number(n)}, url, "wait")] if n else []
+    return [Note(text % {"n": board_number(n)}, url, "wait")]
 
 
 def _filters_url(reading: Reading, stage: Stage, show: str) -> str:
@@ -173,7 +174,7 @@ def _reason(
     people, wanted = joined
     running = [row for row in rows if row.campaign.state != Campaign.State.CLOSED]
     if not running:
-        return _("Stuck: closed, %(n)s missing") % {"n": _number(counts.missing)}
+        return _("Stuck: closed, %(n)s missing") % {"n": board_number(counts.missing)}
     if cohort.paused_at or all(row.paused or row.campaign.state == Campaign.State.PAUSED for row in running):
         return _("Stuck: paused")
     if any(row.campaign.opens_on and row.campaign.opens_on > at.date() for row in running):
@@ -199,7 +200,7 @@ def _pace(counts: CohortCounts, today: date) -> list[Note]:
     outlook = forecast(counts.per_day, counts.missing, today)
     if outlook.on is None or not outlook.per_day:
         return []
-    numbers = {"n": _number(round(outlook.per_day)), "day": _day(outlook.on)}
+    numbers = {"n": board_number(round(outlook.per_day)), "day": _day(outlook.on)}
     return [Note(_("%(n)s a day, until %(day)s") % numbers)]
 
 
@@ -217,7 +218,3 @@ def _end(parts: Sequence[CohortCounts], today: date) -> str:
 
 def _day(day: date) -> str:
     return str(date_format(day, "SHORT_DATE_FORMAT"))
-
-
-def _number(n: int) -> str:
-    return str(number_format(n, use_l10n=True))

@@ -6,10 +6,13 @@ Apps above this one register the rows that they know of in AppConfig.ready.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property, lru_cache
 from typing import Any, Literal
 
 from django.urls import reverse
 from django.utils.formats import number_format
+from django.utils.html import format_html
+from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -51,14 +54,14 @@ class Cell:
             return 0
         return 20 if self.done >= self.wanted else min(19, 20 * self.done // self.wanted)
 
-    @property
+    @cached_property
     def done_text(self) -> str:
         """Empty where there is nothing to count."""
-        return _number(self.done) if self.wanted is not None or self.done else ""
+        return board_number(self.done) if self.wanted is not None or self.done else ""
 
-    @property
+    @cached_property
     def wanted_text(self) -> str:
-        return "" if self.wanted is None else _("of %(n)s") % {"n": _number(self.wanted)}
+        return "" if self.wanted is None else _("of %(n)s") % {"n": board_number(self.wanted)}
 
     @property
     def classes(self) -> str:
@@ -119,6 +122,11 @@ class BoardColumn:
     note: str
     source: str
     url: str
+
+    @cached_property
+    def cell_attributes(self) -> str:
+        """Of each of its cells: the name that a card shows, and the stage's key."""
+        return format_html('data-l="{}" data-stage="{}"', self.stage.name, self.stage.key)
 
 
 @dataclass(frozen=True)
@@ -182,11 +190,19 @@ def register_side(source: SideSource) -> None:
 
 
 def address(name: str, benchmark: Benchmark, *args: int | str, **query: str | int) -> str:
-    return reverse(name, args=[benchmark.slug, *args], query=query or None)
+    path = _path(name, benchmark.slug, *args)
+    return f"{path}?{urlencode(query)}" if query else path
 
 
-def _number(n: int) -> str:
-    return str(number_format(n, use_l10n=True))
+@lru_cache(maxsize=2048)
+def _path(name: str, *args: int | str) -> str:
+    """A board has hundreds of addresses of a few pages."""
+    return reverse(name, args=args)
+
+
+def board_number(n: int) -> str:
+    """As it is written in this language; below a thousand nothing separates digits."""
+    return str(n) if 0 <= n < 1000 else str(number_format(n, use_l10n=True))
 
 
 def board_of(benchmark: Benchmark, user: User, at: datetime, asked: Mapping[str, str] | None = None) -> Board:

@@ -4,13 +4,13 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from django.db import connection
 from django.db.models import Count, Exists, F, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from benchmarks.models import Benchmark, Item, ItemImage, Role, Stage
 from benchmarks.queries.item_selection import FACETS
 from benchmarks.queries.saved_recipes import recipe_of
-from benchmarks.recipes.contract import Recipe
 from people.models import User
 
 
@@ -51,24 +51,36 @@ def benchmark_rows(benchmarks: QuerySet[Benchmark], user: User) -> QuerySet[Benc
 
 
 def stages(benchmark: Benchmark) -> list[StageView]:
+    """Three queries, and one for each stage of which a recipe says what it should hold."""
+    rows = list(benchmark.stages.all())
     recipe = recipe_of(benchmark)
-    return [_stage_view(stage, recipe) for stage in benchmark.stages.all()]
+    expected = Counter(item.stage for item in recipe.expected_items()) if recipe else Counter()
+    conditions, strips = _conditions(rows), sample_pictures(rows)
+    return [_stage_view(stage, expected[stage.key], conditions[stage.pk], strips[stage.pk]) for stage in rows]
 
 
-def _stage_view(stage: Stage, recipe: Recipe | None) -> StageView:
+def _conditions(stages: Sequence[Stage]) -> dict[int, list[tuple[str, int]]]:
+    """By stage: the items that are not withdrawn, by condition."""
+    live = Item.objects.filter(stage__in=stages, withdrawn_at=None)
+    counted = live.order_by("condition").values_list("stage", "condition").annotate(n=Count("pk"))
+    conditions: dict[int, list[tuple[str, int]]] = {stage.pk: [] for stage in stages}
+    for stage, condition, n in counted:
+        conditions[stage].append((condition, n))
+    return conditions
+
+
+def _stage_view(
+    stage: Stage, expected: int, conditions: list[tuple[str, int]], strip: list[ItemImage]
+) -> StageView:  # fmt: skip
     live = stage.items.filter(withdrawn_at=None).order_by()
-    conditions = list(live.values_list("condition").annotate(n=Count("pk")).order_by("condition"))
-    expected = list(recipe.expected_items()) if recipe else []
-    expected = [item for item in expected if item.stage == stage.key]
-    cells = live.exclude(concept="").values(*FACETS).distinct().count() if expected else 0
     return StageView(
         stage=stage,
         questions=[field.get("label", {}) for field in stage.sheet.get("fields", [])],
         total=sum(number for _condition, number in conditions),
         conditions=conditions,
-        cells=cells,
-        expected=len(expected),
-        strip=sample_pictures(stage),
+        cells=live.exclude(concept="").values(*FACETS).distinct().count() if expected else 0,
+        expected=expected,
+        strip=strip,
     )
 
 
@@ -94,10 +106,23 @@ def condition_names(benchmark: Benchmark) -> dict[str, Mapping[str, str]]:
     return {condition.key: condition.name for condition in recipe.conditions} if recipe else {}
 
 
-def sample_pictures(stage: Stage, most: int = 6) -> list[ItemImage]:
-    """A few of a stage's pictures, to see at a glance what it is about."""
-    uses = ItemImage.objects.filter(item__stage=stage, item__withdrawn_at=None).select_related("image", "item")
-    return list(uses.order_by("pk")[:most])
+STRIPS = """
+SELECT picture.id FROM unnest(%s::bigint[]) stage(id) CROSS JOIN LATERAL (
+  SELECT ii.id FROM benchmarks_itemimage ii JOIN benchmarks_item i ON i.id = ii.item_id
+  WHERE i.stage_id = stage.id AND i.withdrawn_at IS NULL ORDER BY ii.id LIMIT %s) picture
+"""
+
+
+def sample_pictures(stages: Sequence[Stage], most: int = 6) -> dict[int, list[ItemImage]]:
+    """A few pictures of each stage, to see at a glance what it is about."""
+    with connection.cursor() as cursor:
+        cursor.execute(STRIPS, [[stage.pk for stage in stages], most])
+        chosen = [pk for (pk,) in cursor.fetchall()]
+    strips: dict[int, list[ItemImage]] = {stage.pk: [] for stage in stages}
+    uses = ItemImage.objects.filter(pk__in=chosen).select_related("image", "item") if chosen else ()
+    for use in sorted(uses, key=lambda use: use.pk):
+        strips[use.item.stage_id].append(use)
+    return strips
 
 
 def roles(benchmark: Benchmark) -> QuerySet[Role]:

@@ -1,11 +1,14 @@
+from typing import Any
+
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
 
-from benchmarks.access import benchmark_for, is_permitted, visible_benchmarks
+from benchmarks.access import benchmark_for, is_permitted, permissions_asked_once, visible_benchmarks
 from benchmarks.forms.benchmarks import BLANK, TAKEN, CreateForm
+from benchmarks.models import Benchmark
 from benchmarks.pages import panels
 from benchmarks.pages.board import board_of
 from benchmarks.pages.next_actions import next_action
@@ -16,6 +19,7 @@ from benchmarks.queries.recipe_cohorts import recipe_cohorts
 from benchmarks.recipes.registry import RECIPES
 from benchmarks.services.benchmarks import SlugTaken
 from people.access import visible_teams
+from people.models import User
 from people.pages import tabs as people_tabs
 from people.pages.job_scope import team_job_progress
 from people.views.request_helpers import current_user
@@ -59,9 +63,14 @@ def create(request: HttpRequest) -> HttpResponse:
 @require_safe
 def detail(request: HttpRequest, slug: str) -> HttpResponse:
     benchmark, user = benchmark_for(request.user, slug), current_user(request)
+    with permissions_asked_once():
+        return render(request, "benchmarks/detail.html", _overview(request, benchmark, user))
+
+
+def _overview(request: HttpRequest, benchmark: Benchmark, user: User) -> dict[str, Any]:
     stages, board = overview.stages(benchmark), board_of(benchmark, user, timezone.now(), request.GET.dict())
     views = [(view, column.source) for view, column in zip(stages, board.columns, strict=True)]
-    context = {
+    return {
         "benchmark": benchmark,
         "stages": views,
         "collecting": [row for row in views if not row[0].stage.target_answers],
@@ -78,4 +87,3 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
         "nav": tabs_for(request.user, benchmark, "overview"),
         "who_place": benchmark.name,
     }
-    return render(request, "benchmarks/detail.html", context)

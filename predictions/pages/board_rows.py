@@ -5,14 +5,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from django.db.models import Count
-from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotation.models import Annotation
 from annotation.queries.sql import fetch
 from benchmarks.models import Stage
-from benchmarks.pages.board import Cell, Note, Reading, Row, Rows, address
+from benchmarks.pages.board import Cell, Note, Reading, Row, Rows, address, board_number
 from benchmarks.queries.model_conditions import model_conditions
 from benchmarks.templatetags.texts import localise
 from people.models import Rater
@@ -102,10 +101,10 @@ def _problems(run: Run, states: Mapping[str, int]) -> list[Note]:
         (unanswered, ngettext("%(n)s without answer", "%(n)s without answer", unanswered)),
         (failed, ngettext("%(n)s failed", "%(n)s failed", failed)),
     )
-    notes = [Note(text % {"n": _number(n)}, "", "wait") for n, text in texts if n]
+    notes = [Note(text % {"n": board_number(n)}, "", "wait") for n, text in texts if n]
     if not_asked:
         text = ngettext("%(n)s not asked", "%(n)s not asked", not_asked)
-        notes.append(Note(text % {"n": _number(not_asked)}))
+        notes.append(Note(text % {"n": board_number(not_asked)}))
     left = states[State.PENDING] + states[State.RUNNING] + states[State.OVER_BUDGET]
     if run.state == Run.State.FAILED:
         notes.append(Note(_("Stuck: no call gave an answer"), "", "late"))
@@ -113,9 +112,5 @@ def _problems(run: Run, states: Mapping[str, int]) -> list[Note]:
         notes.append(Note(_("Stuck: budget exhausted"), "", "late"))
     elif run.state in (Run.State.PAUSED, Run.State.CANCELLED, Run.State.DRAFT) and left:
         text = ngettext("Stuck: stopped, %(n)s not asked", "Stuck: stopped, %(n)s not asked", left)
-        notes.append(Note(text % {"n": _number(left)}, "", "late"))
+        notes.append(Note(text % {"n": board_number(left)}, "", "late"))
     return notes
-
-
-def _number(n: int) -> str:
-    return str(number_format(n, use_l10n=True))
