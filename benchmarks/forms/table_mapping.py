@@ -59,6 +59,7 @@ class TableMappingForm(StyledFormMixin, forms.Form):
         self.fields["missing"] = forms.CharField(
             label=_("Values that mean “missing”"), required=False, max_length=500, initial=", ".join(sorted(missing)),
             help_text=_("In columns other than the text that is shown, these count as empty. Separate them by commas."),
+            widget=forms.TextInput(attrs={"class": "in"}),
         )  # fmt: skip
         choices = _choices(stage)
         known = {value for value, _label in choices}

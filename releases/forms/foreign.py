@@ -182,6 +182,11 @@ class ForeignMappingForm(StyledFormMixin, forms.Form):
         for place, key in enumerate(self.scan.questions):
             self.fields[f"question_{place}"] = _select(key, choices, (mapping.answers or {}).get(key, LEAVE_OUT))
 
+    @property
+    def asks_encoding(self) -> bool:
+        """Whether nothing can be read before a person says how the letters are stored."""
+        return bool(self.scan.encodings) and not self.base.encoding
+
     def columns(self) -> list[ColumnControl]:
         return [ColumnControl(column, self[f"column_{place}"])
                 for place, column in enumerate(self.scan.columns.values())]  # fmt: skip
@@ -206,7 +211,7 @@ class ForeignMappingForm(StyledFormMixin, forms.Form):
                 self.add_error(f"column_{place}", _("Another column is this already. Choose one of them."))
         targets = [data.get(f"question_{place}") for place in range(len(self.scan.questions))]
         for place, target in enumerate(targets):
-            if target != LEAVE_OUT and target in targets[:place]:
+            if target and target != LEAVE_OUT and target in targets[:place]:
                 self.add_error(f"question_{place}", _("Another question goes there already. Choose another."))
         stage, cohort = data.get("stage"), data.get("cohort")
         if data.get("campaign") == NEW and cohort is None:

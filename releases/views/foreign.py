@@ -108,7 +108,9 @@ def _chosen_reading(request: HttpRequest, mapping: ForeignMapping) -> ForeignMap
 def _form(
     request: HttpRequest, benchmark: Benchmark, stage: Stage | None, scan: Scan, mapping: ForeignMapping
 ) -> ForeignMappingForm:
-    posted = (request.POST,) if request.method == "POST" and request.POST.get("do") != "tool" else ()
+    asked, do = any(name.startswith(("column_", "question_")) for name in request.POST), request.POST.get("do")
+    is_bound = request.method == "POST" and do != "tool" and (asked or do != "look")
+    posted = (request.POST,) if is_bound else ()
     return ForeignMappingForm(*posted, benchmark=benchmark, stage=stage, scan=scan, mapping=mapping)
 
 

@@ -57,6 +57,7 @@ def test_a_table_that_does_not_say_its_encoding_is_asked_and_nothing_is_guessed(
     assert "does not say how its letters are stored" in text and "cp1252: img_file;Image ID;Caption (EN);País" in text
     chosen = client.post(address, {"do": "look", "tool": "table", "encoding": "cp1252"}).content.decode()
     assert "does not say how its letters are stored, and" not in chosen and "Côte d’Ivoire" in chosen
+    assert '<option value="key" selected>' in chosen and "Another question" not in chosen, "what it is, is proposed"
     uploads = [(CP1252, data)]
     importer = ForeignImporter(world, uploads, mapping_for(CP1252))
     assert outcomes(importer.run(uploads, encoding="")) == {("error", "encoding"): 1}
