@@ -156,6 +156,7 @@ class PrintedNumberSerializer(s.Serializer):
     high = s.FloatField(allow_null=True)
     shown = s.CharField(allow_blank=True, help_text="With the digits that pages show.")
     interval = s.CharField(allow_blank=True)
+    reason = s.CharField(allow_blank=True, help_text="Why there is no value.")
     items = s.IntegerField()
     raters = s.IntegerField()
 

@@ -62,5 +62,5 @@ def _line(number: MainNumber) -> str:
 def _printed(number: PrintedNumber | None) -> str:
     if number is None:
         return "none"
-    shown = " ".join(filter(None, (number.shown, number.interval)))
+    shown = " ".join(filter(None, (number.shown or number.reason, number.interval)))
     return f"{shown} ({number.items} items, {number.raters} raters)"

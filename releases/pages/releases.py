@@ -16,6 +16,8 @@ from jobs.models import Job
 from jobs.pages.progress import progress_context
 from people.models import User
 from releases.access import visible_releases
+from releases.contents.site_rows import FOLDER
+from releases.descriptions.citation import bibtex
 from releases.models import Release, ReleaseFile
 from releases.queries.differences import stored_differences
 from releases.queries.main_numbers import main_numbers
@@ -79,24 +81,29 @@ def base_context(user: User, benchmark: Benchmark) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class FileGroup:
-    """The files of one stage, or those that describe the whole."""
+    """The files of one stage, those that an import reads, or those that describe the whole."""
 
     name: str
     files: list[ReleaseFile]
 
 
 def file_groups(release: Release) -> Iterator[FileGroup]:
-    """By stage in its order, then the others."""
+    """By stage in its order, then those for an import, then the others."""
     names = dict(
         Stage.objects.filter(pk__in=release.chosen.stages).order_by("position", "pk").values_list("key", "name")
     )
     files: dict[str, list[ReleaseFile]] = {key: [] for key in names}
     others: list[ReleaseFile] = []
+    site: list[ReleaseFile] = []
     for file in release.files.order_by("path"):
         _folder, _slash, rest = file.path.partition("/")
         stage = rest.partition("/")[0].removesuffix(".json")
-        (files[stage] if rest and stage in files else others).append(file)
+        if file.path.startswith(f"{FOLDER}/"):
+            site.append(file)
+        else:
+            (files[stage] if rest and stage in files else others).append(file)
     yield from (FileGroup(name, files[key]) for key, name in names.items())
+    yield FileGroup(_("Rows for an import"), site)
     yield FileGroup(_("The whole release"), others)
 
 
@@ -115,6 +122,7 @@ def release_context(user: User, release: Release) -> dict[str, Any]:
         "warnings": publication_warnings(release) if is_ready else [],
         "differences": stored_differences(release),
         "need": stored_need(release),
+        "citation": bibtex(release) if "described" in release.facts else "",
         "numbers": main_numbers(release, release.parent) if release.built_at and release.parent else [],
         "pictures": PICTURES[release.chosen.pictures],
         "since": withdrawn_since(release) if release.published_at else None,

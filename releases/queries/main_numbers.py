@@ -13,13 +13,14 @@ Key = tuple[str, str, str, str]
 
 @dataclass(frozen=True)
 class PrintedNumber:
-    """`value` is null where there is none; `shown` has the digits that pages show, or why there is none."""
+    """`value` is null where there is none, and `reason` says why. `shown` has the digits that pages show."""
 
     value: float | None
     low: float | None
     high: float | None
     shown: str
     interval: str
+    reason: str
     items: int
     raters: int
 
@@ -59,6 +60,7 @@ def _number(estimate: dict[str, Any]) -> PrintedNumber:
         high=estimate["high"],
         shown=estimate["shown"],
         interval=estimate["shown_interval"],
+        reason=estimate["reason_text"] or "",
         items=estimate["n_units"],
         raters=estimate["n_raters"],
     )

@@ -1,6 +1,6 @@
 """Reading the files of a release. Whoever does leaves an event."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from datetime import timedelta
 from typing import BinaryIO
 
@@ -31,15 +31,21 @@ def open_withheld(file: WithheldFile, actor: User) -> BinaryIO:
     return storage.open_binary(file.stored_name)
 
 
-def open_archive(release: Release, actor: User) -> tuple[str, Iterator[bytes]]:
-    """A file name, and the archive in pieces: the same bytes each time."""
-    _record(release, actor)
+def open_archive(release: Release, actor: User, only: Collection[int] = ()) -> tuple[str, Iterator[bytes]]:
+    """A file name, and the archive in pieces: the same bytes each time. `only`: some of its files, by id; all without.
+
+    Raises ReleaseFile.DoesNotExist if there is none of these.
+    """
     name = f"{release.benchmark.slug}-{release.version}"
-    files = list(release.files.order_by("path"))
+    rows = release.files.filter(pk__in=only) if only else release.files.all()
+    files = list(rows.order_by("path"))
+    if only and not files:
+        raise ReleaseFile.DoesNotExist
+    _record(release, actor)
     for file in files:
         file.release = release
     members = ((f"{name}/{file.path}", _blocks(file), FileSummary()) for file in files)
-    return f"{name}.zip", archive(members, DATED)
+    return f"{name}{'-selected' if only else ''}.zip", archive(members, DATED)
 
 
 def _blocks(file: ReleaseFile) -> Iterator[bytes]:

@@ -1,6 +1,6 @@
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import FileResponse, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
@@ -8,16 +8,19 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from benchmarks.access import benchmark_for
 from benchmarks.models import Benchmark
+from jobs.formats.numbers import parse_id
 from people.models import User
 from releases.access import release_for
 from releases.forms.releases import ReleaseForm
-from releases.models import Release
+from releases.models import Release, ReleaseFile
 from releases.pages import releases as pages
 from releases.pages.description import statement_context
 from releases.services import downloads
 from releases.services import releases as services
 from releases.services.releases import ReleaseRefused
 from releases.services.versioning import proposed_version
+
+MOST_SELECTED = 1000
 
 
 @login_required
@@ -128,11 +131,18 @@ def withheld(request: HttpRequest, slug: str, release_id: int, withheld_id: int)
 @require_safe
 @never_cache
 def whole(request: HttpRequest, slug: str, release_id: int) -> HttpResponseBase:
-    """All files as one archive."""
+    """All files as one archive, or those that were selected."""
     release = release_for(request.user, slug, release_id)
     assert isinstance(request.user, User)
     if not downloads.is_available(release):
         return render(request, "releases/gone.html", {"release": release}, status=410)
-    name, pieces = downloads.open_archive(release, request.user)
+    selected = [parse_id(value) or 0 for value in request.GET.getlist("file")[:MOST_SELECTED]]
+    if "selected" in request.GET and not selected:
+        messages.error(request, _("Select at least one file."))
+        return redirect("releases:release", slug, release_id)
+    try:
+        name, pieces = downloads.open_archive(release, request.user, selected)
+    except ReleaseFile.DoesNotExist as error:
+        raise Http404 from error
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     return StreamingHttpResponse(pieces, content_type="application/zip", headers=headers)

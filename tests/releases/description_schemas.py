@@ -6,7 +6,7 @@ croissant.json: Croissant 1.1, https://docs.mlcommons.org/croissant/docs/croissa
 
 from typing import Any
 
-from jsonschema import Draft202012Validator, FormatChecker  # type: ignore[import-untyped]
+from jsonschema import Draft202012Validator, FormatChecker
 
 TEXT: dict[str, Any] = {"type": "string", "minLength": 1}
 DATE: dict[str, Any] = {"type": "string", "format": "date", "pattern": r"^\d{4}-\d{2}-\d{2}$"}

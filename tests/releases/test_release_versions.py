@@ -109,4 +109,5 @@ def test_the_page_and_the_file_have_agreement_before_and_now(world: World, campa
     line = next(line for line in files_of(world, second)["CHANGES.md"].decode().splitlines() if "| Brazil |" in line)
     assert line.startswith("| relevance | relevance | Brazil | alpha_ordinal | ") and "(4 items, 2 raters) |" in line
     page = world.client(world.mara).get(address(second)).content.decode()
+    assert "| There are no ratings yet. (0 items, 0 raters) |" in line
     assert "Agreement before and now" in page and "The lowest version for what changed is 1.1.0." in page

@@ -1,7 +1,9 @@
 """A release: built from one moment, the same bytes each time, published by its owner, and never changed again."""
 
 import hashlib
+import io
 import json
+import zipfile
 from typing import Any
 
 import pyarrow.parquet as parquet
@@ -72,6 +74,26 @@ def test_checksums_manifest_and_codebook_name_every_file(world: World, campaign:
     header = files["csv/relevance/ratings.csv"].decode("utf-8-sig").splitlines()[0].split(",")
     explained = {column["name"] for column in book["columns"]}
     assert set(header) - explained == {"answer.relevance", "answer.relevance_label"}
+
+
+def test_some_files_are_downloaded_together_and_a_citation_is_shown(world: World, campaign: Campaign) -> None:
+    release = built(world)
+    chosen = release.files.filter(path__in=("README.md", "csv/relevance/ratings.csv")).order_by("path")
+    client, path = world.client(world.mara), address(release, "archive/")
+    reply: Any = client.get(path, {"selected": "1", "file": [file.pk for file in chosen]})
+    with zipfile.ZipFile(io.BytesIO(b"".join(reply.streaming_content))) as archive:
+        assert archive.namelist() == [
+            f"sea-and-river-1.0.0/{name}" for name in ("README.md", "csv/relevance/ratings.csv")
+        ]
+        assert hashlib.sha256(archive.read("sea-and-river-1.0.0/README.md")).hexdigest() == chosen[0].sha256
+    assert "Select at least one file." in client.get(path, {"selected": "1"}, follow=True).content.decode()
+    for wrong in ("x", "0", "9" * 30):
+        assert client.get(path, {"file": wrong}).status_code == 404
+    other = ReleaseFile.objects.filter(release=built(world, version="1.1.0"))[0]
+    assert client.get(path, {"file": other.pk}).status_code == 404, "a file of another release"
+    assert world.client(world.stranger).get(path, {"file": chosen[0].pk}).status_code == 404
+    page = client.get(address(release)).content.decode()
+    assert "@misc{sea-and-river-1.0.0," in page and 'data-copies="citation"' in page
 
 
 def test_built_twice_it_has_the_same_bytes(world: World, campaign: Campaign) -> None:
