@@ -5,6 +5,8 @@ import { onReturn, send, signIn } from "./sheet-session.js";
 import { Windows } from "./sheet-windows.js";
 
 const IDLE = 30_000; // ms after which time does not count as work
+const SAVING = 400, KEPT = 4000; // ms of a request after which the page says that it is being saved, and where it is kept
+const PRESSED_TWICE = 350; // ms within which a second press of Submit was meant for the sheet before
 const $ = (id) => document.getElementById(id);
 const page = document.body;
 const device = new Device(page.dataset.person);
@@ -18,6 +20,9 @@ let active = 0, ticked = 0, moved = 0;
 let newer = 0, mine = null, blank = [], undoTimer = 0, againTimer = 0, awaySince = 0;
 let saved = null; // { words, at }
 let sending = false;
+let slow = []; // timers of the answer that is being sent
+let undoNext = false; // asked for while the answer was on its way
+let cameAhead = 0; // when a sheet took the place of one that is being sent
 
 // ---- one sheet ---------------------------------------------------------------------------------------------------
 
@@ -26,6 +31,7 @@ function begin({ fresh = true, focus = false } = {}) {
   form = $("main").matches("form") ? $("main") : null;
   assignment = bench.dataset.assignment ?? null;
   newer = 0;
+  undoNext = false;
   autosave.stop();
   windows.begin(assignment);
   keepsRoom();
@@ -116,7 +122,7 @@ function ready() {
 }
 
 function submit() {
-  if (sending) return;
+  if (sending || (Date.now() - cameAhead < PRESSED_TWICE && same(blank, answersOf()))) return;
   if (newer) return conflict(newer, mine); // first which of the two it is to be
   const holes = missing();
   for (const field of holes) field.querySelector("[data-missing]").hidden = false;
@@ -134,26 +140,46 @@ function submit() {
   give();
 }
 
-function give() {
+/** `stays`: the person did not ask for it, and may be typing. */
+function give(stays = false) {
   tick();
   form.elements.active_seconds.value = (active / 1000).toFixed(1);
-  deliver(form.action, new FormData(form), form.elements.client_key.value);
+  deliver(form.action, new FormData(form), form.elements.client_key.value, stays);
 }
 
 /** First to the device, then out: a closed tab or a lost line loses nothing. */
-function deliver(url, data, key = `${Date.now()}-${Math.random()}`) {
+function deliver(url, data, key = `${Date.now()}-${Math.random()}`, stays = false) {
   autosave.stop();
   sending = true;
   bench.classList.add("sends");
   data.delete("csrfmiddlewaretoken");
   if (form) device.keep(assignment, { answers: answersOf(), version: Number(form.elements.draft_version.value) });
   outbox.add({ assignment, url, key, work: location.pathname, body: [...data] });
+  watchSending();
+  if (!stays && !location.search) goAhead();
   outbox.flush();
+}
+
+/** The sheet that was loaded already takes the place of the one whose answer is on its way. */
+function goAhead() {
+  const ahead = $("ahead")?.content.firstElementChild;
+  if (!outbox.has(assignment) || !ahead || outbox.has(ahead.dataset.assignment)) return;
+  bench.replaceWith(document.importNode(ahead, true));
+  $("ahead").remove();
+  begin({ fresh: false, focus: true });
+  cameAhead = Date.now();
+}
+
+/** A quick reply needs no words; a slow one is no reason to wonder where the answer is. */
+function watchSending() {
+  slow.forEach(clearTimeout);
+  slow = [["saving", SAVING], ["here", KEPT]].map(([words, ms]) => setTimeout(() => outbox.waiting.length && say(words, 0), ms));
 }
 
 // ---- what comes back ---------------------------------------------------------------------------------------------
 
 function arrived(entry, reply, left) {
+  if (!left) slow.forEach(clearTimeout);
   lineBack();
   const skipped = entry.url.endsWith("skip");
   if (reply.status === 200 && !skipped) device.keep(entry.assignment, null); // a skip may be taken back
@@ -169,10 +195,14 @@ function arrived(entry, reply, left) {
   const goesOn = reply.status === 200 && next.bench.dataset.assignment === assignment && entry.assignment !== assignment;
   if (!goesOn) return swap(next, reply.status === 422);
   swapRest(next, true); // the person is at this sheet already
+  const words = next.bench.querySelector(".body > .msg.info[role=status]")?.textContent;
+  if (words) notice(words);
   $("undo")?.remove();
   const undo = next.bench.querySelector("#undo");
   if (undo) bench.querySelector(".stage").append(undo);
   watchUndo();
+  if (undo && undoNext) undo.requestSubmit();
+  undoNext = false;
 }
 
 /** Of another work, whose sheet this is not. What the server did not take is still that sheet's draft. */
@@ -258,16 +288,11 @@ function banner(words) {
   line.hidden = false;
 }
 
-/** The answer waits on this device. Go on with the sheet ahead, whose picture is loaded already. */
+/** The answer waits on this device. */
 function lineAway() {
   awaySince ||= Date.now();
   say("here", 0);
-  const ahead = $("ahead")?.content.firstElementChild;
-  if (outbox.has(assignment) && ahead && !outbox.has(ahead.dataset.assignment)) {
-    bench.replaceWith(document.importNode(ahead, true));
-    $("ahead").remove();
-    begin({ fresh: false, focus: true });
-  }
+  goAhead();
   banner(outbox.has(assignment) ? $("line").dataset.waiting : $("line").dataset.words);
   if (!outbox.has(assignment) || $("notice")) return;
   notice($("line").dataset.last);
@@ -316,7 +341,7 @@ async function draftSaved({ of }, reply) {
   if (reply.state === "out") return signedOut();
   lineBack();
   if (reply.status === 409) return conflict(reply.data.version);
-  if (reply.status === 410) return give(); // answered in another window: the server shows both, and keeps both
+  if (reply.status === 410) return give(true); // answered in another window: the server shows both, and keeps both
   if (reply.status === 413) return notice(reply.data.words);
   if (reply.status !== 200) return;
   form.elements.draft_version.value = reply.data.version;
@@ -348,7 +373,7 @@ function answeredThere() {
   if ("both" in bench.dataset) return;
   if (newer) put(mine);
   else if (same(blank, answersOf())) return load();
-  give();
+  give(true);
 }
 
 function settle(take) {
@@ -629,7 +654,11 @@ const ACTS = {
   s: () => bench.querySelector("[data-dialog=why]") && open("why"), // not for an answer that is being changed
   r: () => form && open("report"),
   "?": () => open("help"),
-  u: () => ($("undo") ? $("undo").requestSubmit() : toast($("said").dataset.nothing)),
+  u: () => {
+    if ($("undo")) return $("undo").requestSubmit();
+    if (outbox.waiting.length && !awaySince) return (undoNext = true);
+    toast($("said").dataset.nothing);
+  },
   t: () => bench.querySelector(".broken:not([hidden]) [data-reload]")?.click(),
 };
 

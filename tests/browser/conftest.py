@@ -193,3 +193,14 @@ def wait_until(page: Page, condition: str, arg: Any = None) -> None:
 def until_sheet_ready(page: Page) -> None:
     """Wait until the sheet listens: a key pressed earlier is lost."""
     wait_until(page, "performance.getEntriesByName('sheet-ready').length > 0")
+
+
+# How many people's answers wait on this device.
+UNSENT = "Object.keys(localStorage).filter(key => key.endsWith('outbox') && localStorage.getItem(key) !== '[]').length"
+
+
+def until_sent(page: Page) -> None:
+    """Wait until no answer is on its way: the next sheet appears before the server has the last one. A page that says
+    that it is offline is not waited for.
+    """
+    wait_until(page, f"!(document.getElementById('line')?.hidden ?? true) || {UNSENT} === 0")

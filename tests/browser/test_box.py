@@ -25,7 +25,7 @@ from tests.browser.box_steps import (
     touches,
     typed_boxes,
 )
-from tests.browser.conftest import PHONE, attach, wait_until
+from tests.browser.conftest import PHONE, attach, until_sent, wait_until
 from tests.browser.test_rating import assignment_on, find_violations
 from tests.pictures import turned_jpeg
 
@@ -44,6 +44,7 @@ def submit_sheet(page: Page) -> None:
     before = assignment_on(page)
     page.get_by_role("button", name="Submit").click()
     wait_until(page, "before => document.getElementById('bench').dataset.assignment !== before", before)
+    until_sent(page)
 
 
 @pytest.mark.parametrize("closer", [0, 1, 2], ids=["whole", "1.6", "2.5"])

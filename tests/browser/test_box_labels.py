@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 from annotation.models import Annotation, Campaign
 from people.models import User
 from tests.browser.box_steps import asks_boxes, drag, finger, open_sheet, screen
-from tests.browser.conftest import PHONE, wait_until
+from tests.browser.conftest import PHONE, UNSENT, wait_until
 from tests.browser.test_rating import answered, find_violations
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -156,7 +156,7 @@ def test_by_finger_on_a_phone(open_as: OpenAs, campaign: Campaign, nour: User, s
     assert small == 0
     shot(page, f"box-labels-phone-{language}")
     page.locator(".acts .go").tap()
-    wait_until(page, "document.getElementById('bench').dataset.assignment !== undefined")
+    wait_until(page, f"{UNSENT} === 0 && document.getElementById('saved').textContent.length > 0")
     expect(page.locator("svg.boxes .box")).to_have_count(0)
     assert [box["label"] for box in Annotation.objects.get().answers["place"]] == ["lantern", "fruit"]
 

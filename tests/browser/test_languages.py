@@ -17,7 +17,7 @@ from benchmarks.services.benchmarks import create_from_recipe
 from papers.caire import recipe as caire
 from people.models import User
 from people.services import links
-from tests.browser.conftest import DESKTOP, PHONE, add_definitions_and_pictures, wait_until
+from tests.browser.conftest import DESKTOP, PHONE, add_definitions_and_pictures, until_sent, wait_until
 from tests.personas import World
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -85,6 +85,7 @@ def test_the_work_of_a_day(
         page.keyboard.press(key)
         page.keyboard.press("Enter")
         wait_until(page, "before => document.getElementById('bench').dataset.assignment !== before", before)
+        until_sent(page)
     page.keyboard.press("4")
     wait_until(page, "[...document.querySelectorAll('.view img')].every(i => i.complete && i.naturalWidth)")
     page.wait_for_timeout(300)

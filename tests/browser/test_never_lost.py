@@ -11,7 +11,7 @@ from playwright.sync_api import Page, Route, expect
 
 from annotation.models import Annotation, Campaign, Draft, SheetVersion
 from people.models import User
-from tests.browser.conftest import PHONE, current_assignment, wait_until
+from tests.browser.conftest import PHONE, UNSENT, current_assignment, wait_until
 from tests.browser.test_changes import begin_a_change
 from tests.browser.test_rating import answered, codes, find_violations
 from tests.personas import PASSWORD
@@ -88,7 +88,8 @@ def test_what_was_submitted_without_a_session_goes_out_once_after_signing_in(
     page.get_by_role("button", name="Later").tap()
     page.locator("#line").get_by_role("button", name="Sign in").tap()
     assert codes() == []
-    answered(page, lambda: sign_in(page))
+    sign_in(page)
+    wait_until(page, f"{UNSENT} === 0")
     assert codes() == ["4"]
     assert Annotation.objects.count() == 1
 
@@ -108,7 +109,8 @@ def test_signed_in_again_in_another_window_the_sheet_goes_on_by_itself(
     other.locator("[name=password]").fill(PASSWORD)
     other.keyboard.press("Enter")
     other.wait_for_url("**/work/")
-    answered(page, lambda: page.evaluate("dispatchEvent(new Event('focus'))"))
+    page.evaluate("dispatchEvent(new Event('focus'))")
+    wait_until(page, f"{UNSENT} === 0")
     assert codes() == ["4"]
 
 

@@ -10,7 +10,7 @@ from playwright.sync_api import Error, Page, Route, expect
 
 from annotation.models import Annotation, Assignment, Campaign, Draft, ProblemReport
 from people.models import User
-from tests.browser.conftest import PHONE, current_assignment, wait_until
+from tests.browser.conftest import PHONE, current_assignment, until_sent, wait_until
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 OpenAs = Callable[..., Page]
@@ -22,10 +22,11 @@ def assignment_on(page: Page) -> str:
 
 
 def answered(page: Page, then: Callable[[], None]) -> None:
-    """Do something that brings the next sheet, and wait for it."""
+    """Do something that brings the next sheet, and wait for it and, with a line, for the answer to arrive."""
     before = assignment_on(page)
     then()
     wait_until(page, "before => document.getElementById('bench').dataset.assignment !== before", before)
+    until_sent(page)
 
 
 def codes() -> list[str]:

@@ -11,14 +11,13 @@ from playwright.sync_api import Page, expect
 from annotation.models import Annotation, Campaign
 from annotation.services.campaigns import lifecycle
 from people.models import User
-from tests.browser.conftest import PHONE, wait_until
+from tests.browser.conftest import PHONE, UNSENT, wait_until
 from tests.browser.test_rating import answered, assignment_on, codes
 from tests.personas import World
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 OpenAs = Callable[..., Page]
 Shot = Callable[..., None]
-KEPT = "Object.keys(localStorage).filter(key => key.endsWith('outbox') && localStorage.getItem(key) !== '[]').length"
 
 
 @pytest.fixture
@@ -39,7 +38,7 @@ def leave_answer_waiting(page: Page, campaign: Campaign) -> Page:
     page.bring_to_front()
     page.keyboard.press("4")
     page.keyboard.press("Enter")
-    wait_until(page, f"{KEPT} === 1")
+    wait_until(page, f"{UNSENT} === 1")
     page.close()
     elsewhere.context.set_offline(False)
     assert not Annotation.objects.exists()
@@ -53,7 +52,7 @@ def test_the_work_page_sends_what_waits_and_says_so(
     page.goto("/work/")
     expect(page.locator("#waits")).to_contain_text("are submitted now")
     shot(page, "waits-arrived-phone")
-    assert codes() == ["4"] and page.evaluate(KEPT) == 0
+    assert codes() == ["4"] and page.evaluate(UNSENT) == 0
     page.get_by_role("link", name="Reload").click()
     expect(page.locator("#waits")).to_be_hidden()
     expect(page.locator("main")).to_contain_text("Today: one answer")
@@ -64,7 +63,7 @@ def test_other_work_sends_what_waits_and_stays_the_work_that_was_opened(
 ) -> None:
     page = leave_answer_waiting(open_as(nour), campaign)
     page.goto(f"/work/{other.pk}/")
-    wait_until(page, f"{KEPT} === 0")
+    wait_until(page, f"{UNSENT} === 0")
     wait_until(page, "!document.getElementById('saved').hidden")
     before = assignment_on(page)
     given = Annotation.objects.get()
@@ -97,7 +96,7 @@ def test_what_cannot_be_sent_is_not_wiped_unasked(open_as: OpenAs, campaign: Cam
     shot(page, "waits-unsent-phone")
     dialog.get_by_role("button", name="Stay signed in").click()
     expect(dialog).to_be_hidden()
-    assert page.evaluate(KEPT) == 1 and page.url.endswith("/me")
+    assert page.evaluate(UNSENT) == 1 and page.url.endswith("/me")
     leave.click()
     dialog.get_by_role("button", name="Sign out and delete them").click()
     page.wait_for_url("**/sign-in**")

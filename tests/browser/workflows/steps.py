@@ -22,7 +22,7 @@ from jobs.models import Job
 from jobs.services import runner
 from people.models import Cohort, User
 from tests.archives import pack_zip
-from tests.browser.conftest import until_sheet_ready
+from tests.browser.conftest import until_sent, until_sheet_ready
 from tests.personas import World
 
 
@@ -114,6 +114,7 @@ def submit(page: Page) -> None:
     before = page.locator("#bench").get_attribute("data-assignment")
     page.locator(".acts .go").click()
     expect(page.locator(f'#bench[data-assignment="{before}"]')).to_have_count(0)
+    until_sent(page)
 
 
 def export_zip(world: World, stage: Stage, form: str = "jsonl") -> bytes:

@@ -1,0 +1,136 @@
+"""The next sheet appears at once, and the answer is sent behind it: nothing is lost, and the page says where it is."""
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, Route, expect
+
+from annotation.models import Annotation, Campaign
+from people.models import User
+from tests.browser.conftest import until_sent, until_sheet_ready, wait_until
+from tests.browser.test_rating import assignment_on, codes
+from tests.personas import World
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+OpenAs = Callable[..., Page]
+AHEAD = "document.getElementById('ahead') !== null"
+
+
+@pytest.fixture
+def page(open_as: OpenAs, campaign: Campaign, nour: User) -> Page:
+    opened = open_as(nour)
+    opened.goto(f"/work/{campaign.pk}/")
+    until_sheet_ready(opened)
+    wait_until(opened, AHEAD)
+    return opened
+
+
+def hold_answers(page: Page) -> list[Route]:
+    """Requests that submit an answer get no reply until the test lets them go on."""
+    held: list[Route] = []
+    page.route("**/submit", lambda route: held.append(route))
+    return held
+
+
+def wait_for(page: Page, held: list[Route]) -> None:
+    """Wait for a request that is held."""
+    for _time in range(100):
+        if held:
+            return
+        page.wait_for_timeout(50)
+    raise AssertionError("nothing was sent")
+
+
+def give(page: Page, key: str) -> None:
+    page.keyboard.press(key)
+    page.keyboard.press("Enter")
+
+
+def test_the_next_sheet_is_there_before_the_server_replies(page: Page, shot: Callable[..., None]) -> None:
+    held, first = hold_answers(page), assignment_on(page)
+    give(page, "4")
+    second = assignment_on(page)
+    assert second != first and not Annotation.objects.exists()
+    expect(page.locator("#saved")).to_have_text("Saving")
+    expect(page.locator("#undo")).to_have_count(0)
+    expect(page.locator("#saved")).to_have_text("On this device", timeout=8000)
+    shot(page, "instant-next-waits")
+    page.keyboard.press("2")  # the second is answered meanwhile
+
+    held.pop().continue_()
+    until_sent(page)
+    expect(page.locator("#saved")).to_contain_text("Saved")
+    expect(page.locator("#undo")).to_be_visible()
+    assert assignment_on(page) == second and codes() == ["4"]
+    assert page.locator("[name^=a-]:checked").get_attribute("value") == "2", "what was chosen here stays"
+    assert str(Annotation.objects.get().assignment_id) == first
+
+
+def test_two_answers_wait_in_their_order_and_the_third_sheet_for_the_server(page: Page) -> None:
+    held = hold_answers(page)
+    give(page, "4")
+    second = assignment_on(page)
+    page.wait_for_timeout(400)
+    give(page, "2")
+    page.wait_for_timeout(200)
+    assert assignment_on(page) == second, "no more than one sheet is loaded ahead"
+    wait_until(page, "document.querySelectorAll('#bench.sends').length === 1")
+    held.pop().continue_()
+    wait_for(page, held)
+    held.pop().continue_()
+    until_sent(page)
+    wait_until(page, "before => document.getElementById('bench').dataset.assignment !== before", second)
+    assert codes() == ["4", "2"]
+
+
+def test_a_refused_answer_comes_back_and_the_next_sheet_keeps_what_was_chosen(page: Page) -> None:
+    held, first = hold_answers(page), assignment_on(page)
+    page.evaluate("delete document.querySelector('[data-field]').dataset.required")  # a page that checks less
+    page.keyboard.press("Enter")
+    second = assignment_on(page)
+    assert second != first
+    page.keyboard.press("5")
+    wait_for(page, held)
+    held.pop().continue_()
+    wait_until(page, "before => document.getElementById('bench').dataset.assignment === before", first)
+    expect(page.locator(".msg.err").first).to_be_visible()
+    assert not Annotation.objects.exists()
+
+    page.unroute("**/submit")
+    give(page, "3")
+    until_sent(page)
+    wait_until(page, "before => document.getElementById('bench').dataset.assignment === before", second)
+    assert page.locator("[name^=a-]:checked").get_attribute("value") == "5"
+    assert codes() == ["3"]
+
+
+def test_a_second_press_of_submit_says_nothing_of_the_next_sheet(page: Page) -> None:
+    page.keyboard.press("4")
+    page.keyboard.press("Enter")
+    page.keyboard.press("Enter")
+    until_sent(page)
+    expect(page.locator("[data-missing]:visible")).to_have_count(0)
+    assert codes() == ["4"]
+
+
+def test_an_answer_on_its_way_when_the_tab_closes_is_sent_by_the_next_page(
+    page: Page, open_as: OpenAs, campaign: Campaign, world: World
+) -> None:
+    hold_answers(page)
+    give(page, "4")
+    again = page.context.new_page()
+    page.close()
+    again.goto(f"/work/{campaign.pk}/")
+    until_sheet_ready(again)
+    until_sent(again)
+    assert codes() == ["4"]
+
+
+def test_undo_asked_for_while_the_answer_is_on_its_way_follows_it(page: Page) -> None:
+    held, first = hold_answers(page), assignment_on(page)
+    give(page, "4")
+    page.keyboard.press("u")
+    wait_for(page, held)
+    held.pop().continue_()
+    wait_until(page, "before => document.getElementById('bench').dataset.assignment === before", first)
+    assert codes() == [] and page.locator("[name^=a-]:checked").get_attribute("value") == "4"
