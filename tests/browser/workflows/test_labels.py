@@ -64,6 +64,7 @@ def test_labels(open_as: Callable[..., Page], world: World, tmp_path: Path, shot
     for _time in range(2):
         proposed(bia)
         before = steps.current_assignment_id(bia)
+        bia.wait_for_timeout(400)  # at once, it would be half of a double press on the sheet before
         bia.keyboard.press("Enter")
         expect(bia.locator(f'#bench[data-assignment="{before}"]')).to_have_count(0)
     expect(bia.locator("#main")).to_contain_text("You have answered everything here.")
