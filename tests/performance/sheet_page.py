@@ -23,7 +23,7 @@ STAGES = (
     "relevance", "screening", "questions", "answers", "model-answers", "finding", "boxes", "verification",
     "pair-review", "merges", "look-alikes", "labels",
 )  # fmt: skip
-KB, REQUESTS, INTERACTIVE, THUMBNAIL = 60, 8, 3000, 12  # what a sheet may cost at 400 kbit/s and 400 ms
+KB, REQUESTS, INTERACTIVE, NEXT, THUMBNAIL = 60, 8, 3000, 100, 12  # what a sheet may cost at 400 kbit/s and 400 ms
 MORE = {"boxes": 25, "verification": 25}  # kB for drawing
 
 
@@ -78,6 +78,7 @@ class Cost:
     pictures: list[float]
     after: int
     next: float
+    ahead: bool  # whether the next sheet was loaded before
 
     def over(self, slow: bool) -> list[str]:
         """What is over budget; times only on the line that the budget is for."""
@@ -88,6 +89,8 @@ class Cost:
             problems.append(f"{self.kb:.1f} kB, {most} are the budget")
         if slow and self.interactive > INTERACTIVE:
             problems.append(f"keys work after {self.interactive:.0f} ms, {INTERACTIVE} are the budget")
+        if slow and self.ahead and self.next > NEXT:
+            problems.append(f"the next sheet after {self.next:.0f} ms, {NEXT} are the budget")
         if self.after != 1:
             problems.append(f"{self.after} requests to the next sheet, one is the budget")
         if self.stage == "look-alikes" and max(self.pictures) > THUMBNAIL:
@@ -97,11 +100,11 @@ class Cost:
     def line(self) -> str:
         pictures = f"{len(self.pictures):>3} {sum(self.pictures):>7.1f}"
         times = f"{self.drawn:>7.0f} {self.interactive:>12.0f}"
-        return f"{self.stage:<14}{self.requests:>9}{self.kb:>7.1f} {times}   {pictures}{self.after:>7}{self.next:>7.0f}"
+        return f"{self.stage:<14}{self.requests:>9}{self.kb:>7.1f} {times}   {pictures}{self.after:>7}{self.next:>7.0f}{'' if self.ahead else '  not loaded before'}"
 
 
 def measure(browser: Any, base: str, campaign: Any, session: str, how: argparse.Namespace) -> Cost:
-    from tests.browser.conftest import PHONE
+    from tests.browser.conftest import PHONE, until_sent
 
     context = browser.new_context(base_url=base, **PHONE)
     context.add_cookies([{"name": "sessionid", "value": session, "url": base}])
@@ -115,13 +118,16 @@ def measure(browser: Any, base: str, campaign: Any, session: str, how: argparse.
     if how.each:
         wire.each()
     wire.rows.clear()
-    before, start = page.evaluate(SHEET), page.evaluate("performance.now()")
-    for key in ("Alt+s", "1", "Enter"):  # every stage may be skipped, and that goes the way of an answer
+    before, ahead = page.evaluate(SHEET), page.evaluate("document.getElementById('ahead') !== null")
+    for key in ("Alt+s", "1"):  # every stage may be skipped, and that goes the way of an answer
         page.keyboard.press(key)
+    start = page.evaluate("performance.now()")
+    page.keyboard.press("Enter")
     after = when(page, f"{SHEET} !== '{before}' ? performance.now() : 0") - start
+    until_sent(page)
     asked = len(wire.sizes(pictures=False))
     context.close()
-    return Cost(campaign.stage.key, len(rest), sum(rest), paint, ready, pictures, asked, after)
+    return Cost(campaign.stage.key, len(rest), sum(rest), paint, ready, pictures, asked, after, ahead)
 
 
 def main() -> int:
