@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from api.protocol.contents import check_form, form_data, problem, step
 from api.protocol.problems import Refused
 from benchmarks.models import Benchmark, Stage
-from releases.forms.exports import ExportForm
+from releases.forms.exports import ExportForm, ToolExportForm
 from releases.forms.releases import ReleaseForm
 from releases.models import ReleaseSelection
 from releases.services.versioning import FIRST, proposed_version
@@ -42,8 +42,11 @@ def release_of(benchmark: Benchmark, content: Mapping[str, Any]) -> tuple[str, s
 def export_of(benchmark: Benchmark, content: Mapping[str, Any]) -> ExportForm:
     """Raises Refused."""
     stage = _stage(benchmark, content["stage"], "/stage")
-    values = {"stage": stage.pk, "form": content["format"], "versions": content.get("versions")}
-    form = ExportForm(form_data({**values, "campaign": content.get("campaign")}), benchmark=benchmark)
+    tool = content.get("for")
+    values = {"stage": stage.pk, "form": tool or content["format"], "versions": content.get("versions")}
+    form = (ToolExportForm if tool else ExportForm)(
+        form_data({**values, "campaign": content.get("campaign")}), benchmark=benchmark
+    )
     check_form(form)
     return form
 

@@ -1,6 +1,10 @@
 """Releases and exports, as they are sent and taken."""
 
+from typing import Any
+
 from rest_framework import serializers as s
+
+from releases.writers.registry import BY_KEY
 
 BIG = 2**53
 FORMATS = ["csv", "jsonl", "parquet"]
@@ -190,6 +194,11 @@ class NewExport(s.Serializer):
     campaign = s.IntegerField(min_value=1, max_value=BIG, required=False, help_text="All of the stage without it.")
     format = s.ChoiceField(FORMATS, required=False, default="csv")
     versions = s.BooleanField(required=False, help_text="With replaced and withdrawn answers, in a file of their own.")
+
+    def get_fields(self) -> dict[str, Any]:
+        """`for` is a word of Python."""
+        text = "The files of another tool instead of rows; `format` and `versions` say nothing then."
+        return {**super().get_fields(), "for": s.ChoiceField(sorted(BY_KEY), required=False, help_text=text)}
 
 
 class ExportFileSerializer(s.Serializer):

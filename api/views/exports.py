@@ -37,7 +37,9 @@ class ExportList(ResourceView):
     def post(self, request: Request, slug: str) -> Response:
         form = export_of(benchmark_for(request.user, slug, can="work_on"), self.content)
         data = form.cleaned_data
-        job = export_files.start(data["stage"], form.campaigns(), data["form"], request.user, versions=data["versions"])
+        job = export_files.start(
+            data["stage"], form.campaigns(), data["form"], request.user, versions=bool(data.get("versions"))
+        )
         return with_etag(request, export_json(slug, job), 201, reverse("api:export", args=[slug, job.pk]))
 
 

@@ -1,11 +1,16 @@
+import csv
+import io
 from typing import Any
 
 from django import forms
+from django.core.validators import validate_email
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Campaign
 from benchmarks.models import Benchmark, Stage
 from releases.writers.registry import WRITERS
+
+MOST_BYTES = 1024 * 1024
 
 
 class CampaignChoice(forms.ModelChoiceField):  # type: ignore[type-arg]
@@ -71,3 +76,31 @@ class ToolExportForm(ExportForm):
         self.fields["form"] = forms.ChoiceField(
             label=_("Tool"), choices=choices, widget=forms.Select(attrs={"class": "in"})
         )
+        self.fields["emails"] = forms.FileField(
+            label=_("Accounts in Label Studio"), required=False,
+            help_text=_("A CSV with the columns rater and email. One account that Label Studio does not have refuses"
+                        " the whole file there. The addresses are not kept."),
+            widget=forms.ClearableFileInput(attrs={"class": "in", "accept": ".csv,text/csv"}),
+        )  # fmt: skip
+
+    def clean_emails(self) -> dict[str, str]:
+        """By rater."""
+        file = self.cleaned_data["emails"]
+        if not file:
+            return {}
+        try:
+            rows = list(csv.DictReader(io.StringIO(file.read(MOST_BYTES).decode("utf-8-sig"), newline="")))
+        except (UnicodeDecodeError, csv.Error) as error:
+            raise forms.ValidationError(_("This is no CSV in UTF-8.")) from error
+        if not rows or not {"rater", "email"} <= set(rows[0]):
+            raise forms.ValidationError(_("The first line must name the columns rater and email."))
+        emails: dict[str, str] = {}
+        for number, row in enumerate(rows, start=2):
+            rater, email = (row["rater"] or "").strip(), (row["email"] or "").strip()
+            try:
+                validate_email(email if rater else "")
+            except forms.ValidationError as error:
+                text = _("Row %(row)s: “%(email)s” is no address of “%(rater)s”. Correct it.")
+                raise forms.ValidationError(text, params={"row": number, "email": email, "rater": rater}) from error
+            emails[rater] = email
+        return emails

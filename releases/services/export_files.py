@@ -29,6 +29,8 @@ from people.models import User
 from releases.queries.publication import answers_withdrawn_since
 from releases.rows.snapshot import repeatable_read
 from releases.services.exports import export
+from releases.services.tool_exports import export_for_tool
+from releases.writers.registry import BY_KEY
 
 KIND = "export_rows"
 FOLDER = "exports"
@@ -76,10 +78,21 @@ def run(work: JobContext) -> None:
 
     with kept_lease(work) as lease, repeatable_read():
         campaigns = list(chosen.select_related("sheet_version", "rule_version").prefetch_related("cohorts__cohort"))
-        name, pieces = export(stage, campaigns, params["form"], work.job.created_by, at, versions=params["versions"])
+        name, pieces = _pieces(stage, campaigns, work, at)
         size = storage.replace(stored, hashed(pieces))
     file = {"name": name, "stored": stored, "bytes": size, "sha256": sha.hexdigest(), "at": at.isoformat()}
     work.remember(file=file)
+
+
+def _pieces(
+    stage: Stage, campaigns: Sequence[Campaign], work: JobContext, at: datetime
+) -> tuple[str, Iterator[bytes]]:  # fmt: skip
+    """The rows, or the files of another tool."""
+    form, actor = work.params["form"], work.job.created_by
+    assert actor is not None
+    if writer := BY_KEY.get(form):
+        return export_for_tool(stage, campaigns, writer, actor, at)
+    return export(stage, campaigns, form, actor, at, versions=work.params["versions"])
 
 
 def next_link(job: Job) -> NextLink | None:

@@ -2,7 +2,7 @@
 
 import json
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -25,8 +25,10 @@ USED = ("annotation", "item", "cohort", "rater", "rater_kind", "setting", "submi
 class StoredTasks:
     """Items and their answers in a temporary database on disk, so that writers may read them several times."""
 
-    def __init__(self, stage: Stage, campaigns: Sequence[Campaign], sheet: Sheet) -> None:
-        self.sheet = sheet
+    def __init__(
+        self, stage: Stage, campaigns: Sequence[Campaign], sheet: Sheet, emails: Mapping[str, str]
+    ) -> None:  # fmt: skip
+        self.sheet, self.emails = sheet, emails
         self._rows = sqlite3.connect("", check_same_thread=False)
         self._rows.executescript("""
             PRAGMA synchronous = OFF; PRAGMA journal_mode = OFF;
@@ -57,13 +59,14 @@ def _packed(row: Row | dict[str, Any]) -> str:
 
 
 def export_for_tool(
-    stage: Stage, campaigns: Sequence[Campaign], writer: ToolWriter, actor: User, at: datetime
-) -> tuple[str, Iterator[bytes]]:
-    """A file name and the archive in pieces. The sheet is that of the newest campaign."""
+    stage: Stage, campaigns: Sequence[Campaign], writer: ToolWriter, actor: User, at: datetime, *,
+    emails: Mapping[str, str] | None = None,
+) -> tuple[str, Iterator[bytes]]:  # fmt: skip
+    """A file name and the archive in pieces. The sheet is that of the newest campaign. `emails`: by rater."""
     sheet = sheet_of(campaigns[-1].sheet_version)
     ids = [campaign.pk for campaign in campaigns]
     record(actor, "ratings.exported", scope=stage.benchmark.scope, target=stage.key, campaigns=ids, form=writer.key)
     name = f"{stage.benchmark.slug}-{stage.key}-{writer.key}-{at:%Y%m%d-%H%M}"
-    source = StoredTasks(stage, campaigns, sheet)
+    source = StoredTasks(stage, campaigns, sheet, emails or {})
     members = [(f"{name}/{path}", pieces, FileSummary()) for path, pieces in writer.write(source)]
     return f"{name}.zip", archive(members, at)

@@ -21,10 +21,13 @@ from releases.writers.registry import BY_KEY, WRITERS
 def page(request: HttpRequest, slug: str) -> HttpResponseBase:
     """By POST, since it leaves an event."""
     benchmark = benchmark_for(request.user, slug, can="work_on")
-    form = ToolExportForm(request.POST if request.method == "POST" else None, benchmark=benchmark)
+    posted = (request.POST, request.FILES) if request.method == "POST" else ()
+    form = ToolExportForm(*posted, benchmark=benchmark)
     if request.method == "POST" and form.is_valid():
         data, writer = form.cleaned_data, BY_KEY[form.cleaned_data["form"]]
-        name, pieces = export_for_tool(data["stage"], form.campaigns(), writer, current_user(request), timezone.now())
+        name, pieces = export_for_tool(
+            data["stage"], form.campaigns(), writer, current_user(request), timezone.now(), emails=data["emails"]
+        )
         headers = {"Content-Disposition": f'attachment; filename="{name}"'}
         return StreamingHttpResponse(pieces, content_type="application/zip", headers=headers)
     context = {

@@ -16,10 +16,12 @@ Row = Mapping[str, Any]
 
 
 class TaskSource(Protocol):
-    """Items with their answers, as often as they are asked for, and who answered, in a fixed order."""
+    """Items with their answers, as often as they are asked for, and who answered, in a fixed order. `emails`: the
+    accounts that raters have in the tool, as far as somebody said so."""
 
     sheet: Sheet
     raters: Sequence[str]
+    emails: Mapping[str, str]
 
     def tasks(self) -> Iterator[Task]: ...
 

@@ -14,23 +14,25 @@ MOST_STARS = 10
 
 
 def write_label_studio(source: TaskSource, *, numbered: bool = False) -> list[File]:
-    """`numbered`: with `completed_by`, the number of the rater, for tools that take any number there."""
+    """`numbered`: with `completed_by`, the number of the rater, for tools that take any number there. Label Studio
+    takes only accounts that it has: those of raters that the source knows are named by their addresses."""
+    numbers = {rater: number for number, rater in enumerate(source.raters, start=1)}
+    accounts = numbers if numbered else {rater: {"email": email} for rater, email in source.emails.items()}
     return [
-        ("tasks.json", _tasks(source, numbered)),
+        ("tasks.json", _tasks(source, accounts)),
         ("label-config.xml", [_config(source).encode()]),
     ]
 
 
-def _tasks(source: TaskSource, numbered: bool) -> Iterator[bytes]:
-    numbers = {rater: number for number, rater in enumerate(source.raters, start=1)}
+def _tasks(source: TaskSource, accounts: Mapping[str, Any]) -> Iterator[bytes]:
     yield b"["
     for place, (item, answers) in enumerate(source.tasks()):
-        task = _task(source.sheet, place + 1, item, answers, numbers if numbered else {})
+        task = _task(source.sheet, place + 1, item, answers, accounts)
         yield (b",\n" if place else b"\n") + json.dumps(task, ensure_ascii=False).encode()
     yield b"\n]\n"
 
 
-def _task(sheet: Sheet, number: int, item: Row, answers: Sequence[Row], numbers: Mapping[str, int]) -> dict[str, Any]:
+def _task(sheet: Sheet, number: int, item: Row, answers: Sequence[Row], accounts: Mapping[str, Any]) -> dict[str, Any]:
     people = [row for row in answers if row["rater_kind"] == "person"]
     models = [row for row in answers if row["rater_kind"] != "person"]
     data = {name: value for name, value in item["context"].items() if name not in ("key", IMAGE, TEXT)}
@@ -42,7 +44,7 @@ def _task(sheet: Sheet, number: int, item: Row, answers: Sequence[Row], numbers:
         "id": number, "data": data,
         "annotations": [
             {"result": _results(sheet, row, size), "was_cancelled": False, "created_at": row["submitted_at"],
-             "lead_time": row["active_seconds"]} | ({"completed_by": numbers[row["rater"]]} if numbers else {})
+             "lead_time": row["active_seconds"], **_completed_by(row["rater"], accounts)}
             for row in people
         ],
         "predictions": [
@@ -50,6 +52,10 @@ def _task(sheet: Sheet, number: int, item: Row, answers: Sequence[Row], numbers:
              "result": _results(sheet, row, size)} for row in models
         ],
     }  # fmt: skip
+
+
+def _completed_by(rater: str, accounts: Mapping[str, Any]) -> dict[str, Any]:
+    return {"completed_by": accounts[rater]} if rater in accounts else {}
 
 
 def _results(sheet: Sheet, row: Row, size: tuple[int, int] | None) -> list[dict[str, Any]]:

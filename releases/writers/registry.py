@@ -1,7 +1,5 @@
 """Every tool that files are written for, with what is lost on the way."""
 
-from functools import partial
-
 from django.utils.translation import gettext_lazy as _
 
 from releases.writers.argilla import write_argilla
@@ -9,12 +7,13 @@ from releases.writers.coco import write_coco
 from releases.writers.contract import ToolWriter
 from releases.writers.doccano import write_doccano
 from releases.writers.label_studio import write_label_studio
+from releases.writers.potato import write_potato
 
 WRITERS: tuple[ToolWriter, ...] = (
     ToolWriter(
         "label_studio", "Label Studio",
-        _("Cultures asked about, versions, reviews, skips. Raters become the account that imports; their pseudonyms are"
-          " in the column emic_raters."),
+        _("Cultures asked about, versions, reviews, skips. Raters become the account that imports, unless their"
+          " accounts are named; their pseudonyms are in the column emic_raters."),
         tried=False, write=write_label_studio,
         note=_("Import tasks.json into a project with label-config.xml. Pictures have to be served to Label Studio."),
     ),
@@ -35,9 +34,10 @@ WRITERS: tuple[ToolWriter, ...] = (
     ),
     ToolWriter(
         "potato", "Potato", _("Cultures asked about, versions, reviews, skips."), tried=False,
-        write=partial(write_label_studio, numbered=True),
+        write=write_potato,
         note=_("Import with: potato import -f label_studio -i tasks.json --ls-config label-config.xml"
-               " --keep-annotators. completed_by is the number of the rater."),
+               " --keep-annotators. completed_by is the number of the rater. Or start the project of config.yaml and"
+               " items.json, which has no answers; put the pictures into the folder media."),
     ),
 )  # fmt: skip
 BY_KEY = {writer.key: writer for writer in WRITERS}

@@ -295,6 +295,17 @@ def test_an_export_is_the_archive_of_the_page(world: World, campaign: Campaign) 
     assert body(world.client(world.mara).get(f"/b/sea-and-river/export/{done['id']}/")) == data
 
 
+def test_an_export_for_another_tool_has_the_files_of_that_tool(world: World, campaign: Campaign) -> None:
+    done = export(world, **{"for": "label_studio"})
+    assert (done["state"], done["format"]) == ("done", "label_studio")
+    data = body(program(world.mara, "export").get(done["file"]["address"]))
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        assert {name.partition("/")[2] for name in archive.namelist()} == {"tasks.json", "label-config.xml"}
+    client = program(world.mara, "export")
+    reply = send(client, "POST", EXPORTS, {"stage": "relevance", "for": "excel"}, idempotency_key="tool")
+    assert reply.status_code in (400, 422)
+
+
 def test_an_export_that_cannot_be_is_refused(world: World, campaign: Campaign) -> None:
     client = program(world.mara, "export")
     problem(send(client, "POST", EXPORTS, {"stage": "relevance"}), 400, "idempotency-key-required")

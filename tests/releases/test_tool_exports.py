@@ -8,6 +8,7 @@ from collections import Counter
 from typing import Any
 
 import pytest
+from django.core.files.base import ContentFile
 from django.utils import timezone
 
 from annotation.services.files import withdrawals
@@ -28,8 +29,9 @@ def importer(world: World) -> ForeignImporter:
     return bring(world, *LABEL_STUDIO)[0]
 
 
-def download(world: World, importer: ForeignImporter, tool: str) -> dict[str, bytes]:
-    data = {"stage": importer.stage.pk, "form": tool, "campaign": importer.campaign.pk}
+def download(world: World, importer: ForeignImporter, tool: str, emails: str = "") -> dict[str, bytes]:
+    data: dict[str, Any] = {"stage": importer.stage.pk, "form": tool, "campaign": importer.campaign.pk}
+    data |= {"emails": ContentFile(emails.encode(), "emails.csv")} if emails else {}
     reply = world.client(world.mara).post(f"/b/{world.benchmark.slug}/export/tools/", data)
     assert reply.status_code == 200, reply.content
     with zipfile.ZipFile(io.BytesIO(b"".join(reply.streaming_content))) as archive:  # type: ignore[attr-defined]
@@ -82,6 +84,37 @@ def test_label_studio_output_read_again_gives_the_same_codes_and_boxes(world: Wo
 def test_potato_files_have_the_number_of_the_rater(world: World, importer: ForeignImporter) -> None:
     rows = records(as_files(list(download(world, importer, "potato").items())))
     assert Counter(row.rater for row in rows if isinstance(row, ForeignAnswer)) == {"1": 12, "2": 12, "3": 10}
+
+
+def test_potato_files_are_a_project_that_asks_the_same(world: World, importer: ForeignImporter) -> None:
+    members = download(world, importer, "potato")
+    scheme = {field.key: field for field in reader_for(as_files(list(members.items())), "potato").sheet(
+        as_files([("config.yaml", members["config.yaml"])]))}  # fmt: skip
+    assert {key: field.kind for key, field in scheme.items()} == {
+        "box": "boxes", "kind": "single", "relevance": "scale", "answer": "words", "tags": "several", "place": "single",
+    }  # fmt: skip
+    assert [code for code, _label in scheme["kind"].options] == ["food", "clothing", "ritual"]
+    items = [json.loads(line) for line in members["items.json"].splitlines()]
+    assert len(items) == 12 and all(item["image_url"].startswith("media/") for item in items)
+    assert {(item["image_width"], item["image_height"]) for item in items} == {(640, 480), (480, 640)}
+
+
+def test_accounts_of_label_studio_are_named_only_by_a_table(world: World, importer: ForeignImporter) -> None:
+    raters = sorted({row.rater.name for row in importer.live()})
+    listed = {task["data"]["key"]: task["data"]["emic_raters"] for task in
+              json.loads(download(world, importer, "label_studio")["tasks.json"])}  # fmt: skip
+    names = sorted({rater for row in listed.values() for rater in row})
+    assert len(names) == len(raters) == 3
+    table = "rater,email\n" + "".join(f"{name},{number}@example.org\n" for number, name in enumerate(names[:2]))
+    members = download(world, importer, "label_studio", table)
+    used = Counter(str(one.get("completed_by")) for task in json.loads(members["tasks.json"])
+                   for one in task["annotations"])  # fmt: skip
+    assert set(used) == {"{'email': '0@example.org'}", "{'email': '1@example.org'}", "None"}
+    data = {"stage": importer.stage.pk, "form": "label_studio", "campaign": importer.campaign.pk}
+    for wrong in ("who,email\na,b@example.org\n", "rater,email\nx,nobody\n", "\udcff"):
+        file = ContentFile(wrong.encode("utf-8", "surrogateescape"), "emails.csv")
+        reply = world.client(world.mara).post(f"/b/{world.benchmark.slug}/export/tools/", {**data, "emails": file})
+        assert reply.status_code == 400, wrong
 
 
 def test_coco_has_a_file_for_each_rater_with_the_same_boxes(world: World, importer: ForeignImporter) -> None:
