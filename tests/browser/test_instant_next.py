@@ -27,15 +27,15 @@ def page(open_as: OpenAs, campaign: Campaign, nour: User) -> Page:
 
 def hold_answers(page: Page) -> list[Route]:
     """Requests that submit an answer get no reply until the test lets them go on."""
-    held: list[Route] = []
-    page.route("**/submit", lambda route: held.append(route))
-    return held
+    pending: list[Route] = []
+    page.route("**/submit", lambda route: pending.append(route))
+    return pending
 
 
-def wait_for(page: Page, held: list[Route]) -> None:
-    """Wait for a request that is held."""
+def wait_for(page: Page, pending: list[Route]) -> None:
+    """Wait for a request that is pending."""
     for _time in range(100):
-        if held:
+        if pending:
             return
         page.wait_for_timeout(50)
     raise AssertionError("nothing was sent")
@@ -47,7 +47,7 @@ def give(page: Page, key: str) -> None:
 
 
 def test_the_next_sheet_is_there_before_the_server_replies(page: Page, shot: Callable[..., None]) -> None:
-    held, first = hold_answers(page), assignment_on(page)
+    pending, first = hold_answers(page), assignment_on(page)
     give(page, "4")
     second = assignment_on(page)
     assert second != first and not Annotation.objects.exists()
@@ -57,7 +57,7 @@ def test_the_next_sheet_is_there_before_the_server_replies(page: Page, shot: Cal
     shot(page, "instant-next-waits")
     page.keyboard.press("2")  # the second is answered meanwhile
 
-    held.pop().continue_()
+    pending.pop().continue_()
     until_sent(page)
     expect(page.locator("#saved")).to_contain_text("Saved")
     expect(page.locator("#undo")).to_be_visible()
@@ -67,7 +67,7 @@ def test_the_next_sheet_is_there_before_the_server_replies(page: Page, shot: Cal
 
 
 def test_two_answers_wait_in_their_order_and_the_third_sheet_for_the_server(page: Page) -> None:
-    held = hold_answers(page)
+    pending = hold_answers(page)
     give(page, "4")
     second = assignment_on(page)
     page.wait_for_timeout(400)
@@ -75,23 +75,23 @@ def test_two_answers_wait_in_their_order_and_the_third_sheet_for_the_server(page
     page.wait_for_timeout(200)
     assert assignment_on(page) == second, "no more than one sheet is loaded ahead"
     wait_until(page, "document.querySelectorAll('#bench.sends').length === 1")
-    held.pop().continue_()
-    wait_for(page, held)
-    held.pop().continue_()
+    pending.pop().continue_()
+    wait_for(page, pending)
+    pending.pop().continue_()
     until_sent(page)
     wait_until(page, "before => document.getElementById('bench').dataset.assignment !== before", second)
     assert codes() == ["4", "2"]
 
 
 def test_a_refused_answer_comes_back_and_the_next_sheet_keeps_what_was_chosen(page: Page) -> None:
-    held, first = hold_answers(page), assignment_on(page)
+    pending, first = hold_answers(page), assignment_on(page)
     page.evaluate("delete document.querySelector('[data-field]').dataset.required")  # a page that checks less
     page.keyboard.press("Enter")
     second = assignment_on(page)
     assert second != first
     page.keyboard.press("5")
-    wait_for(page, held)
-    held.pop().continue_()
+    wait_for(page, pending)
+    pending.pop().continue_()
     wait_until(page, "before => document.getElementById('bench').dataset.assignment === before", first)
     expect(page.locator(".msg.err").first).to_be_visible()
     assert not Annotation.objects.exists()
@@ -127,10 +127,10 @@ def test_an_answer_on_its_way_when_the_tab_closes_is_sent_by_the_next_page(
 
 
 def test_undo_asked_for_while_the_answer_is_on_its_way_follows_it(page: Page) -> None:
-    held, first = hold_answers(page), assignment_on(page)
+    pending, first = hold_answers(page), assignment_on(page)
     give(page, "4")
     page.keyboard.press("u")
-    wait_for(page, held)
-    held.pop().continue_()
+    wait_for(page, pending)
+    pending.pop().continue_()
     wait_until(page, "before => document.getElementById('bench').dataset.assignment === before", first)
     assert codes() == [] and page.locator("[name^=a-]:checked").get_attribute("value") == "4"

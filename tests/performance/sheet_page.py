@@ -100,7 +100,8 @@ class Cost:
     def line(self) -> str:
         pictures = f"{len(self.pictures):>3} {sum(self.pictures):>7.1f}"
         times = f"{self.drawn:>7.0f} {self.interactive:>12.0f}"
-        return f"{self.stage:<14}{self.requests:>9}{self.kb:>7.1f} {times}   {pictures}{self.after:>7}{self.next:>7.0f}{'' if self.ahead else '  not loaded before'}"
+        row = f"{self.stage:<14}{self.requests:>9}{self.kb:>7.1f} {times}   {pictures}{self.after:>7}{self.next:>7.0f}"
+        return row if self.ahead else f"{row}  not loaded before"
 
 
 def measure(browser: Any, base: str, campaign: Any, session: str, how: argparse.Namespace) -> Cost:
