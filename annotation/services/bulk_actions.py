@@ -50,6 +50,7 @@ REASONS: Mapping[str, Any] = {
     "returned": gettext_lazy("It was returned with a comment. Undo the return instead."),
     "source": gettext_lazy("It was withdrawn with its source, and returns with it."),
     "not_asked": gettext_lazy("No campaign under way asks for it, or it comes first already."),
+    "asked_by_none": gettext_lazy("No campaign under way asks for it."),
     "changed": gettext_lazy("Somebody changed it in the meantime."),
 }
 LIVE = (Campaign.State.OPEN, Campaign.State.PAUSED)
@@ -133,6 +134,23 @@ def _undo_first(item: Item, before: Mapping[str, Any], performer: Performer) -> 
         units.prioritise(campaign, [pk for pk in slots if pk in before["slots"]], performer.user, urgent=False)
 
 
+def _put_last(item: Item, performer: Performer) -> dict[str, Any]:
+    positions: dict[str, int] = {}
+    urgent = [pk for slots in _slots(item, urgent=True).values() for pk in slots]
+    for campaign, slots in [*_slots(item, urgent=True).items(), *_slots(item, urgent=False).items()]:
+        positions |= {str(pk): at for pk, at in units.put_last(campaign, slots, performer.user).items()}
+    if not positions:
+        raise ItemRefused("asked_by_none")
+    return {"positions": positions, "urgent": urgent}
+
+
+def _undo_last(item: Item, before: Mapping[str, Any], performer: Performer) -> None:
+    positions = {int(pk): at for pk, at in before["positions"].items()}
+    for campaign, slots in _slots(item, urgent=False).items():
+        units.put_back(campaign, {pk: positions[pk] for pk in slots if pk in positions}, performer.user)
+        units.prioritise(campaign, [pk for pk in slots if pk in before["urgent"]], performer.user)
+
+
 ACTIONS = {
     action.key: action
     for action in (
@@ -160,6 +178,11 @@ ACTIONS = {
             "first", gettext_lazy("Ask first"),
             lambda n: ngettext("%(n)s item is asked first.", "%(n)s items are asked first.", n),
             _put_first, _undo_first,
+        ),
+        ItemAction(
+            "last", gettext_lazy("Ask last"),
+            lambda n: ngettext("%(n)s item is asked last.", "%(n)s items are asked last.", n),
+            _put_last, _undo_last,
         ),
     )
 }  # fmt: skip

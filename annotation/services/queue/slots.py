@@ -7,7 +7,7 @@ acts for (bulk changes, which act for nobody, take slots in the order of their i
 
 # ruff: noqa: S608  (only constants of this file are put into the statements)
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from annotation.models import Tally
 from annotation.queries.sql import AVAILABLE, execute, fetch
@@ -177,6 +177,33 @@ WITH due AS MATERIALIZED (
 )
 UPDATE annotation_slot s SET position = {END} FROM due WHERE s.id = due.id
 """
+
+
+# At the end of the queue, in their order, as they were before: behind all cursors, so that none loses them.
+LAST = f"""
+UPDATE annotation_slot s SET urgent = false, position = {END} + o.rank
+FROM (
+  SELECT id, row_number() OVER (ORDER BY position, id) AS rank FROM annotation_slot WHERE id = ANY(%(slots)s) AND open
+) o WHERE s.id = o.id RETURNING s.id
+"""
+
+
+def put_last(slot_ids: Sequence[int]) -> list[int]:
+    """Hand what is open of these slots, which are locked, out after all that is open now."""
+    return [pk for (pk,) in fetch(LAST, {"slots": list(slot_ids)})]
+
+
+# Where they were, or as far to the front as nobody's cursor is past it.
+PUT_BACK = """
+UPDATE annotation_slot s SET position = least(s.position, greatest(b.position, (
+  SELECT coalesce(max(p.cursor), 0) FROM annotation_participation p WHERE p.cohort_id = s.cohort_id)))
+FROM unnest(%(slots)s::bigint[], %(positions)s::bigint[]) AS b(id, position) WHERE s.id = b.id
+"""
+
+
+def put_back(positions: Mapping[int, int]) -> None:
+    """Undo `put_last`. Needs the locks of the slots and of all participations of their cohorts."""
+    fetch(PUT_BACK, {"slots": list(positions), "positions": list(positions.values())})
 
 
 def move_to_end(item_ids: Sequence[int]) -> None:

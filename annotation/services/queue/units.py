@@ -1,12 +1,13 @@
 """Single units of a campaign: brought to the front of the queue, retired by skips, brought back."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from annotation.models import Assignment, Campaign, Slot
+from annotation.models import Assignment, Campaign, CampaignCohort, Slot
 from annotation.queries.sql import fetch
 from annotation.services.derivation import outbox
 from annotation.services.queue import slots
+from annotation.services.queue.locks import lock_all_participations
 from annotation.services.transactions import in_transaction
 from jobs.models import record
 from people.models import User
@@ -25,6 +26,33 @@ def prioritise(campaign: Campaign, slot_ids: Sequence[int], actor: User | None, 
         verb = "units.brought_forward" if urgent else "units.put_in_line"
         _event(campaign, actor, verb, slots=[slot.pk for slot in locked[:NAMED]], n=changed)
     return changed
+
+
+@in_transaction
+def put_last(campaign: Campaign, slot_ids: Sequence[int], actor: User | None) -> dict[int, int]:
+    """Hand these slots out after all others that are open now. The positions that those had that changed."""
+    before = {slot.pk: slot.position for slot in _lock_slots_of(campaign, slot_ids)}
+    moved = {pk: before[pk] for pk in slots.put_last(list(before))}
+    if moved:
+        _event(campaign, actor, "units.put_last", slots=sorted(moved)[:NAMED], n=len(moved))
+    return moved
+
+
+@in_transaction
+def put_back(campaign: Campaign, positions: Mapping[int, int], actor: User | None) -> None:
+    """Undo `put_last`: where they were, or behind those who are past it."""
+    for cohort in (
+        Slot.objects.filter(cohort__campaign=campaign, pk__in=positions)
+        .order_by("cohort")
+        .values_list("cohort", flat=True)
+        .distinct()
+    ):
+        CampaignCohort.objects.select_for_update(no_key=True).get(pk=cohort)
+        lock_all_participations(cohort)
+    own = {slot.pk: positions[slot.pk] for slot in _lock_slots_of(campaign, list(positions))}
+    slots.put_back(own)
+    if own:
+        _event(campaign, actor, "units.put_in_line", slots=sorted(own)[:NAMED], n=len(own))
 
 
 @in_transaction

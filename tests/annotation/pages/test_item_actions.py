@@ -135,6 +135,28 @@ def test_items_are_asked_first_in_open_campaigns_and_in_their_turn_again(world: 
     assert not Slot.objects.get(cohort=opened, unit__item=a).urgent
 
 
+def test_items_are_asked_last_and_in_their_turn_again(world: World) -> None:
+    world.add_items(4)
+    opened = samples.open_campaign(world, world.egypt)
+
+    def order() -> list[int]:
+        rows = Slot.objects.filter(cohort=opened).order_by("position", "pk")
+        return list(rows.values_list("unit__item", flat=True))
+
+    before = order()
+    moved = [Item.objects.get(pk=pk) for pk in before[:2]]
+    act(world, "first", items=moved[:1])
+    act(world, "last", items=moved)
+    job = latest()
+    assert order() == [*before[2:], moved[0].pk, moved[1].pk] or order() == [*before[2:], moved[1].pk, moved[0].pk]
+    assert not Slot.objects.filter(urgent=True).exists()
+    undo(world, job)
+    assert order()[-1] == moved[0].pk and Slot.objects.get(unit__item=moved[0]).urgent, "it was to be asked first"
+    assert order()[0] == moved[1].pk, "it is where it was"
+    for user in (world.stranger, world.nour):
+        assert act(world, "last", items=moved, user=user).status_code == 404
+
+
 def test_keys_are_a_file_and_nothing_selected_changes_nothing(world: World) -> None:
     a, b = world.add_items(2)
     Item.objects.filter(pk=b.pk).update(key='=1,"2"')

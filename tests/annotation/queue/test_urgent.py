@@ -42,6 +42,22 @@ def test_an_urgent_unit_comes_first_then_the_order_goes_on() -> None:
     assert Event.objects.get(verb="units.brought_forward").data["slots"] == [urgent]
 
 
+def test_what_is_put_last_comes_last_and_back_behind_no_cursor() -> None:
+    seat = get_campaign_cohort(an_open_campaign(items=6))
+    slots = list(Slot.objects.filter(cohort=seat).order_by("position"))
+    before = units.put_last(seat.campaign, [slots[0].pk, slots[1].pk], None)
+    assert set(before) == {slots[0].pk, slots[1].pk} and last_slots(seat, 2) == [slots[1].pk, slots[0].pk]
+    person = a_person(seat.cohort)
+    work = open_work(person, seat)
+    assert work.current and work.current.slot_id == slots[2].pk
+    units.put_back(seat.campaign, before, None)
+    asked = set()
+    while work.current:
+        asked.add(work.current.slot_id)
+        work = rate(work.current, at=NOON).work
+    assert asked == {slot.pk for slot in slots}, "a person who was past their places is asked for all of them"
+
+
 def test_it_goes_to_as_many_people_as_were_asked_for_and_to_nobody_twice() -> None:
     seat = get_campaign_cohort(an_open_campaign(items=10, target=2))
     urgent = last_slots(seat, 2)
