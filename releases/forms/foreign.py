@@ -127,7 +127,7 @@ class ForeignMappingForm(StyledFormMixin, forms.Form):
     )  # fmt: skip
     encoding = forms.ChoiceField(
         label=_("How its letters are stored"), required=False,
-        help_text=_("The file does not say it. Choose what reads right, then press “Preview again”."),
+        help_text=_("Each choice shows a line of the file as it reads it. UTF-8: rows with other bytes are rejected."),
     )  # fmt: skip
     empty_is_answer = forms.BooleanField(label=_("An empty list of labels is an answer"), required=False)
 
