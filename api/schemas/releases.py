@@ -88,7 +88,11 @@ class NewRelease(s.Serializer):
         help_text="Nothing; names and checksums alone; files without metadata of pictures that have a licence, which is"
         " the default; files without metadata of all; or files as they came.",
     )
-    embed = s.BooleanField(required=False, help_text="Files of pictures as a column of the Parquet files of items.")
+    embed = s.BooleanField(
+        required=False,
+        help_text="Files of pictures as a column of the Parquet files of items, where there are both. Without it, if"
+        " the pictures are less than 2 GB.",
+    )
     splits = ReleaseShares(required=False)
     group_by = s.ChoiceField(["item", "concept", "origin", "source"], required=False, help_text="item without it.")
     seed = s.IntegerField(min_value=0, max_value=2**31 - 1, required=False, help_text="Of the splits; 0 without it.")

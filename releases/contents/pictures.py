@@ -10,9 +10,9 @@ import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from django.db.models import Sum
+from django.db.models import QuerySet, Sum
 
-from benchmarks.models import Image, ItemImage
+from benchmarks.models import Image, ItemImage, Stage
 from benchmarks.services import storage
 from releases.contents.tables import ReleaseTable
 from releases.descriptions.licences import EXTENSIONS, may_be_shared
@@ -103,9 +103,13 @@ def archive_name(number: int) -> str:
 
 def archive_names(stages: Sequence[int]) -> list[str]:
     """The archives that the pictures of these stages need; the last may be without any."""
+    return [archive_name(number) for number in range(picture_bytes(stages) // ARCHIVE_BYTES + 1)]
+
+
+def picture_bytes(stages: Sequence[int] | QuerySet[Stage]) -> int:
+    """Of the pictures that items of these stages show, each once."""
     shown = ItemImage.objects.filter(item__stage__in=stages).values("image")
-    size = Image.objects.filter(pk__in=shown).aggregate(bytes=Sum("bytes"))["bytes"] or 0
-    return [archive_name(number) for number in range(size // ARCHIVE_BYTES + 1)]
+    return int(Image.objects.filter(pk__in=shown).aggregate(bytes=Sum("bytes"))["bytes"] or 0)
 
 
 def picture_rows(tables: Sequence[ReleaseTable], files: PictureFiles, progress: Callable[[int], None]) -> Iterator[Row]:

@@ -5,8 +5,12 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Campaign
 from benchmarks.models import Benchmark, Stage
+from releases.contents.pictures import picture_bytes
 from releases.models import ReleaseSelection
 from releases.models.selections import FORMATS, SPLITS
+
+EMBEDDED_BYTES = 2 * 10**9
+"""Pictures that are fewer bytes are put into Parquet unless somebody wants archives."""
 
 
 class StageChoices(forms.ModelMultipleChoiceField):  # type: ignore[type-arg]
@@ -64,7 +68,10 @@ class ReleaseForm(forms.Form):
     embed = forms.BooleanField(
         label=_("Put the files into the Parquet files of items"),
         required=False,
-        help_text=_("The column “image”, as Hugging Face reads it. Without this they are in images.zip."),
+        help_text=_(
+            "The column “image”, as Hugging Face reads it, where there are files of pictures and Parquet. Without this"
+            " they are in images.zip."
+        ),
     )
     versions = forms.BooleanField(
         label=_("Include replaced and withdrawn answers"),
@@ -117,6 +124,7 @@ class ReleaseForm(forms.Form):
         stages = benchmark.stages.filter(items__isnull=False).distinct()
         self.fields["stages"].queryset = stages  # type: ignore[attr-defined]
         self.fields["stages"].initial = [stage.pk for stage in stages]
+        self.fields["embed"].initial = picture_bytes(stages) < EMBEDDED_BYTES
         for name in ("version", "notes", *SPLITS, "seed", "group_by"):
             self.fields[name].widget.attrs |= {"class": "in", "dir": "auto"}
 
@@ -133,10 +141,8 @@ class ReleaseForm(forms.Form):
             self.add_error("train", text % {"sum": sum(shares)})
         if data.get("withhold") and (not data.get("test") or data["test"] == 100):
             self.add_error("withhold", _("Give the test split a share, and another split the rest."))
-        if data.get("embed") and "parquet" not in data.get("formats", ()):
-            self.add_error("embed", _("This needs the format Parquet."))
-        if data.get("embed") and data.get("pictures") in ("names", "none"):
-            self.add_error("embed", _("This needs the files of pictures."))
+        if "parquet" not in data.get("formats", ()) or data.get("pictures") in ("names", "none"):
+            data["embed"] = False
         return data
 
     def selection(self) -> ReleaseSelection:

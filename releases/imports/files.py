@@ -14,11 +14,13 @@ from django.utils.translation import gettext as _
 
 from benchmarks.imports.archive import Archive
 from benchmarks.imports.problems import RowProblem, SourceProblem
+from releases.imports.embedded import EmbeddedPictures
 from releases.imports.manifest import MOST_BYTES, Manifest, ManifestFile, read_manifest
 
 MANIFEST, SUMS = "MANIFEST.json", "SHA256SUMS"
 NESTED = tuple(f"images{number}.zip" for number in ("", *(f"-{n}" for n in range(2, 1000))))
 """Archives of pictures in a release; no other archive inside an archive is opened."""
+PictureArchive = Archive | EmbeddedPictures
 LONGEST_LINE = 16 * 1024**2
 _BLOCK = 256 * 1024
 DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError, struct.error)
@@ -88,18 +90,27 @@ class ReleaseZip:
                     yield line
 
     @contextmanager
-    def pictures(self, beat: Callable[[], None]) -> Iterator[list[Archive]]:
-        """The archives of pictures, each copied to a file of its own: they are read in any order."""
+    def pictures(self, beat: Callable[[], None]) -> Iterator[list[PictureArchive]]:
+        """The archives of pictures, or the Parquet files that hold them, each copied to a file of its own: they are
+        read in any order."""
         with ExitStack() as stack:
-            archives = []
+            archives: list[PictureArchive] = []
             for file in self.manifest.files:
                 if file.path in NESTED:
                     copy = stack.enter_context(tempfile.TemporaryFile())
-                    for block in self._blocks(file.path, beat):
-                        copy.write(block)
-                    copy.seek(0)
+                    self._copy(file.path, copy, beat)
                     archives.append(Archive(copy, settings.IMPORT_MAX_BYTES))
-            yield archives
+            items: list[tuple[str, BinaryIO]] = []
+            for path in self.manifest.files_with_pictures:
+                copy = stack.enter_context(tempfile.TemporaryFile())
+                self._copy("/".join(path), copy, beat)
+                items.append((path[1], copy))
+            yield [*archives, *([EmbeddedPictures(items)] if items else [])]
+
+    def _copy(self, path: str, copy: BinaryIO, beat: Callable[[], None]) -> None:
+        for block in self._blocks(path, beat):
+            copy.write(block)
+        copy.seek(0)
 
     def _read(self, path: str, most: int) -> bytes:
         try:

@@ -42,7 +42,17 @@ class Manifest:
 
     @property
     def has_pictures(self) -> bool:
-        return any(file.path.startswith("images") and file.path.endswith(".zip") for file in self.files)
+        archives = any(file.path.startswith("images") and file.path.endswith(".zip") for file in self.files)
+        return archives or bool(self.files_with_pictures)
+
+    @property
+    def files_with_pictures(self) -> list[list[str]]:
+        """The Parquet files of items that hold pictures: the parts of their paths, such as data, stage, items, name."""
+        selection = self.content.get("selection")
+        if not isinstance(selection, dict) or selection.get("embed") is not True:
+            return []
+        paths = [file.path.split("/") for file in self.files]
+        return [path for path in paths if len(path) == 4 and (path[0], path[2]) == ("data", "items")]
 
 
 def read_manifest(data: bytes) -> Manifest:

@@ -3,12 +3,12 @@
 import hashlib
 import json
 from collections.abc import Iterable, Sequence
+from typing import Protocol
 
 from django.conf import settings
 from django.utils.translation import gettext as _
 
 from benchmarks.images.pictures import FORMATS
-from benchmarks.imports.archive import Archive
 from benchmarks.imports.problems import RowProblem, SourceProblem
 from benchmarks.models import Image
 from benchmarks.services.images import ImageRefused, store_image
@@ -16,10 +16,19 @@ from people.models import Team
 from releases.imports.manifest import SHA
 
 
+class PictureSource(Protocol):
+    """Files of pictures by their paths."""
+
+    def __contains__(self, name: str) -> bool: ...
+
+    def read(self, name: str, most: int) -> bytes:
+        """At most `most` + 1 bytes. Raises RowProblem."""
+
+
 class ReleasedPictures:
     """The files of pictures by the checksum that the release names them by."""
 
-    def __init__(self, archives: Sequence[Archive], listed: Iterable[bytes]) -> None:
+    def __init__(self, archives: Sequence[PictureSource], listed: Iterable[bytes]) -> None:
         self._archives = archives
         self._by_sha: dict[str, str] = {}
         for line in listed:

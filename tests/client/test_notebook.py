@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as parquet
 import pytest
 from django.db import connection
 from django.utils import timezone
@@ -120,7 +121,8 @@ def check_outcome(printed: str, folder: Path) -> None:
     release = Release.objects.get()
     assert (release.version, release.state) == ("1.0.0", "ready")
     assert check_sums(folder / "breads-1.0.0") == release.files.count() - 1
-    assert (folder / "breads-1.0.0" / "images.zip").is_file()
+    [items] = (folder / "breads-1.0.0" / "data" / "relevance" / "items").glob("*.parquet")
+    assert all(row["image"]["bytes"] for row in parquet.read_table(items).to_pylist()), "with the pictures"
     assert Benchmark.objects.get(slug="breads").recipe == "caire-universal"
 
 

@@ -3,6 +3,7 @@
 import hashlib
 import io
 import json
+import re
 import zipfile
 from typing import Any
 
@@ -263,9 +264,13 @@ def test_the_form_refuses_shares_that_do_not_add_up(world: World, campaign: Camp
         ({"train": 50, "test": 40}, "add up to 90 percent"),
         ({"train": 100, "withhold": "on"}, "Give the test split a share"),
         ({"test": 100, "withhold": "on"}, "Give the test split a share"),
-        ({"embed": "on"}, "This needs the format Parquet"),
     ):
         reply = client.post(new, form | values)
         assert (reply.status_code, message in reply.content.decode()) == (400, True), values
     assert not Release.objects.exists()
     assert create(world, train=100).selection["splits"] == []
+    kept = {"formats": ["parquet"], "pictures": "all", "embed": "on"}
+    chosen = [kept, kept | {"formats": ["csv"]}, kept | {"pictures": "names"}]
+    embeds = [create(world, version=f"1.{n}.0", **values).chosen.embed for n, values in enumerate(chosen, start=1)]
+    assert embeds == [True, False, False], "where there is Parquet with files"
+    assert re.search(r'name="embed"[^>]* checked', client.get(new).content.decode()), "at first"
