@@ -59,6 +59,11 @@ class Benchmark(models.Model):
         digest = hmac.new(self.pseudonym_key.encode(), str(rater_id).encode(), hashlib.sha256).hexdigest()
         return f"R-{digest[:12]}"
 
+    def read_rater_names(self) -> None:
+        """Read what `pseudonym` needs. While rows are streamed their connection takes no other query."""
+        if self.imported:
+            self._rater_names  # noqa: B018
+
     @cached_property
     def _rater_names(self) -> dict[int, str]:
         """Of those who came with the release, read once for each object."""

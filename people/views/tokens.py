@@ -59,6 +59,8 @@ class TokenForm(StyledFormMixin, forms.Form):
         if scopes:
             choices = [choice for choice in ApiToken.Scope.choices if choice[0] in scopes]
             self.fields["scopes"].choices = choices  # type: ignore[attr-defined]
+            self.fields["scopes"].help_text = _("Never more than its roles allow. None selected: read only.")
+            self.fields["benchmarks"].help_text = _("None selected: all in which it has a role.")
         offered = service.offered_benchmarks(user)
         if offered:
             self.fields["benchmarks"].choices = offered  # type: ignore[attr-defined]

@@ -267,7 +267,7 @@ def _params(scope: RowScope) -> list[Any]:
 
 
 def _finish(scope: RowScope) -> Finish:
-    named = cached_pseudonyms(scope.benchmark.pseudonym)
+    named = cached_pseudonyms(scope.benchmark)
     consents, sheets = consents_of(scope), sheets_of(scope)
 
     def finish(row: Row) -> Row:

@@ -135,7 +135,7 @@ def _filters(*names: str, **more: RowFilter) -> dict[str, RowFilter]:
 
 
 def _finish_review(scope: RowScope) -> Finish:
-    named = cached_pseudonyms(scope.benchmark.pseudonym)
+    named = cached_pseudonyms(scope.benchmark)
 
     def finish(row: Row) -> Row:
         place, imported, rater = row.pop("_place"), row.pop("_imported"), row["reviewer"]

@@ -126,9 +126,10 @@ def stream_query(columns: Sequence[RowColumn], source: str, params: Sequence[Any
                 yield {c.name: c.read(value) for c, value in zip(columns, values, strict=True)}
 
 
-def cached_pseudonyms(pseudonym: Callable[[int], str]) -> Callable[[int], str]:
-    """A pseudonym is made once for each rater."""
-    names: dict[int, str] = {}
+def cached_pseudonyms(benchmark: Benchmark) -> Callable[[int], str]:
+    """A pseudonym is made once for each rater. All queries are made now, before rows are streamed."""
+    benchmark.read_rater_names()
+    pseudonym, names = benchmark.pseudonym, dict[int, str]()
 
     def named(rater: int) -> str:
         if rater not in names:

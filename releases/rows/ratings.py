@@ -14,7 +14,7 @@ _BY_NAME = {column.name: column for column in COLUMNS}
 
 
 def _finish(scope: RowScope) -> Finish:
-    named = cached_pseudonyms(scope.benchmark.pseudonym)
+    named = cached_pseudonyms(scope.benchmark)
 
     def finish(row: Row) -> Row:
         row["rater"] = row.pop("_model") or named(row["rater"])

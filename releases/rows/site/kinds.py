@@ -245,5 +245,5 @@ def _finish(kind: SiteKind, scope: RowScope) -> Finish:
 def _rater_keys(scope: RowScope) -> Callable[[int], Any]:
     rows = Rater.objects.filter(team=scope.benchmark.team_id, kind=Rater.Kind.MODEL)
     known = {pk: [name, setting] for pk, name, setting in rows.values_list("pk", "name", "setting")}
-    person = cached_pseudonyms(scope.benchmark.pseudonym)
+    person = cached_pseudonyms(scope.benchmark)
     return lambda rater: known.get(rater) or person(rater)
