@@ -30,14 +30,14 @@ def archive(world: World) -> bytes:
 
 def test_a_release_is_looked_at_and_imported_once(world: World, archive: bytes) -> None:
     client = program(world.rival, "write", "export")
-    held = {"upload": upload(client, archive)}
-    contents = send(client, "POST", f"{IMPORTS}:preview/", held).json()
+    posted = {"upload": upload(client, archive)}
+    contents = send(client, "POST", f"{IMPORTS}:preview/", posted).json()
     assert (contents["name"], contents["version"], contents["later_version_of"]) == (world.benchmark.name, "1.0.0", [])
     assert contents["counts"] and not ReleaseImport.objects.exists(), "nothing is written before it was looked at"
-    problem(send(client, "POST", f"{IMPORTS}/", {**held, "slug": "copy"}), 400, "idempotency-key-required")
-    taken = send(client, "POST", f"{IMPORTS}/", {**held, "slug": world.benchmark.slug}, idempotency_key="a")
+    problem(send(client, "POST", f"{IMPORTS}/", {**posted, "slug": "copy"}), 400, "idempotency-key-required")
+    taken = send(client, "POST", f"{IMPORTS}/", {**posted, "slug": world.benchmark.slug}, idempotency_key="a")
     assert [error["pointer"] for error in problem(taken, 422, "refused")["errors"]] == ["/slug"]
-    new = {**held, "name": "Copy", "slug": "copy"}
+    new = {**posted, "name": "Copy", "slug": "copy"}
     replies = [send(client, "POST", f"{IMPORTS}/", new, idempotency_key="k") for _attempt in range(2)]
     assert [reply.status_code for reply in replies] == [201, 201]
     assert Job.objects.filter(kind="import_release").count() == 1
@@ -65,8 +65,8 @@ def test_what_is_no_release_and_what_is_of_others_is_refused(world: World, archi
         for path in (f"{IMPORTS}:preview/", f"{IMPORTS}/"):
             reply = problem(send(client, "POST", path, content, idempotency_key="k"), 422, "refused")
             assert [error["pointer"] for error in reply["errors"]] == ["/upload"]
-    held = {"upload": upload(program(world.owner, "write"), archive)}
-    stolen = problem(send(client, "POST", f"{IMPORTS}:preview/", held), 422, "refused")
+    posted = {"upload": upload(program(world.owner, "write"), archive)}
+    stolen = problem(send(client, "POST", f"{IMPORTS}:preview/", posted), 422, "refused")
     assert world.benchmark.name not in str(stolen), "the file of another person"
     own = {"upload": upload(client, archive)}
     over = {**own, "benchmark": world.benchmark.slug}
