@@ -73,6 +73,14 @@ def cohort_for(user: Person, cohort_id: int, *, manage: bool = False) -> Cohort:
     raise Http404
 
 
+def cohort_to_staff(user: Person, cohort_id: int) -> Cohort:
+    """A cohort for those who name its managers: the admins of its team. A manager cannot name another."""
+    cohort = cohort_for(user, cohort_id, manage=True)
+    if not isinstance(user, User) or not may_name_managers(user, cohort.team):
+        raise Http404
+    return cohort
+
+
 def may_manage(user: Person, cohort: Cohort) -> bool:
     """For showing a link or not: its managers, and the admins of its team."""
     return is_team_admin(user, cohort.team) or (user.is_active and cohort.managers.filter(user_id=user.pk).exists())
@@ -126,6 +134,15 @@ def invitation_for(user: Person, invitation_id: int) -> Invitation:
     else:
         team_for(user, invitation.team.slug, admin=True)
     return invitation
+
+
+def invitations_of(user: User, team: Team) -> QuerySet[Invitation]:
+    """Those of a team that the person has been let into for inviting, and could have made: all for its admins, else
+    those of the cohorts that they manage."""
+    rows = Invitation.objects.filter(team=team)
+    if user.is_staff or is_team_admin(user, team):
+        return rows
+    return rows.filter(team_role="", cohort__managers__user=user)
 
 
 def team_for_consent(user: Person, team_id: int) -> Team:

@@ -273,6 +273,7 @@ def build(world: World) -> Mapping[str, Any]:
         "api:table_spec key": a_composed_table(world).key,
         **{f"api:{name} key": world.stage.key for name in STAGE_ROUTES},
         "invitation_id": invitation.pk,
+        "manager_id": world.egypt.managers.get().pk,
         "message_id": message.pk,
         "token_id": tokens.create_token(world.mara, "Notebook", timezone.now())[0].pk,
         "number": world.consent_version.number,

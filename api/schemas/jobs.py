@@ -11,6 +11,7 @@ class JobSerializer(s.Serializer):
     title = s.CharField()
     state = s.ChoiceField(["queued", "running", "done", "cancelled", "failed"])
     benchmark = s.CharField(allow_null=True, help_text="Slug of the benchmark it belongs to; null of a team's job.")
+    team = s.CharField(allow_null=True, help_text="Slug of the team it belongs to; null of a benchmark's job.")
     done = s.IntegerField()
     total = s.IntegerField(allow_null=True, help_text="Null: not known yet.")
     counts = s.DictField(child=s.IntegerField())

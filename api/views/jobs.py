@@ -26,7 +26,7 @@ from jobs.formats.numbers import parse_int
 from jobs.models import Job, JobRow
 from jobs.services import lifecycle
 from people.access import visible_teams
-from people.models import User
+from people.models import Team, User
 
 MOST_SECONDS = 30
 LOOK_SECONDS = 0.3
@@ -34,6 +34,7 @@ WAITING = threading.BoundedSemaphore(2)
 """Requests of this process that wait for a job. Whoever finds no room is answered at once."""
 FILTERS = (
     query_parameter("benchmark", "Slug of a benchmark."),
+    query_parameter("team", "Slug of a team: its own jobs, not those of its benchmarks."),
     query_parameter("kind", "Such as import_items."),
     query_parameter("state", "queued, running, done, cancelled or failed."),
 )
@@ -64,6 +65,9 @@ class JobList(JobView):
         if slug := request.query_params.get("benchmark"):
             pk = Benchmark.objects.filter(slug=slug).values_list("pk", flat=True).first()
             rows = rows.filter(scope=f"benchmark:{pk}")
+        if slug := request.query_params.get("team"):
+            pk = Team.objects.filter(slug=slug).values_list("pk", flat=True).first()
+            rows = rows.filter(scope=f"team:{pk}")
         if kind := request.query_params.get("kind"):
             rows = rows.filter(kind=kind)
         if state := request.query_params.get("state"):
@@ -151,14 +155,17 @@ def jobs_json(jobs: list[Job]) -> list[dict[str, Any]]:
     scopes = {job.scope for job in jobs if job.scope.startswith("benchmark:")}
     pks = [int(scope.partition(":")[2]) for scope in scopes]
     slugs = {f"benchmark:{pk}": slug for pk, slug in Benchmark.objects.filter(pk__in=pks).values_list("pk", "slug")}
-    return [_job_json(job, slugs.get(job.scope)) for job in jobs]
+    pks = [int(job.scope.partition(":")[2]) for job in jobs if job.scope.startswith("team:")]
+    teams = {f"team:{pk}": slug for pk, slug in Team.objects.filter(pk__in=pks).values_list("pk", "slug")}
+    return [_job_json(job, slugs.get(job.scope), teams.get(job.scope)) for job in jobs]
 
 
-def _job_json(job: Job, benchmark: str | None) -> dict[str, Any]:
+def _job_json(job: Job, benchmark: str | None, team: str | None) -> dict[str, Any]:
     names = ("kind", "title", "state", "done", "total", "error", "created_at", "started_at", "finished_at")
     return {
         "id": job.pk,
         "benchmark": benchmark,
+        "team": team,
         **{name: getattr(job, name) for name in names},
         "counts": job.result.get("counts", {}),
         "remarks": job.result.get("remarks", {}),

@@ -81,18 +81,10 @@ def cohort_pause(request: HttpRequest, cohort_id: int) -> HttpResponse:
     return redirect(_page(cohort))
 
 
-def _cohort_to_staff(request: HttpRequest, cohort_id: int) -> Cohort:
-    """Managers are named by the team's admins; a manager cannot name another."""
-    cohort = access.cohort_for(request.user, cohort_id, manage=True)
-    if not access.may_name_managers(current_user(request), cohort.team):
-        raise Http404
-    return cohort
-
-
 @login_required
 @require_POST
 def manager_add(request: HttpRequest, cohort_id: int) -> HttpResponse:
-    cohort = _cohort_to_staff(request, cohort_id)
+    cohort = access.cohort_to_staff(request.user, cohort_id)
     form = TeamPersonForm(request.POST, people=memberships.eligible_managers(cohort), team=cohort.team)
     if form.is_valid():
         memberships.add_manager(cohort, form.cleaned_data["somebody"], current_user(request))
@@ -106,7 +98,7 @@ def manager_add(request: HttpRequest, cohort_id: int) -> HttpResponse:
 @login_required
 @require_POST
 def manager_remove(request: HttpRequest, cohort_id: int, user_id: int) -> HttpResponse:
-    cohort = _cohort_to_staff(request, cohort_id)
+    cohort = access.cohort_to_staff(request.user, cohort_id)
     manager = cohort.managers.select_related("user").filter(user_id=user_id).first()
     if manager is None:
         raise Http404

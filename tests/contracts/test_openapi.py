@@ -18,7 +18,7 @@ from tests.personas import World
 ALL = tuple(ApiToken.Scope.values)
 OWN = {"/api/v1/benchmarks/", "/api/v1/me/", "/api/v1/teams/", "/api/v1/events/", "/api/v1/jobs/",
        "/api/v1/webhooks/", "/api/v1/me/token/", "/api/v1/recipes/"}  # each person's  # fmt: skip
-OF_ADMINS = {"/api/v1/teams/nile-lab/service-accounts/"}  # of the team
+OF_ADMINS = {f"/api/v1/teams/nile-lab/{name}/" for name in ("service-accounts", "invitations")}
 OF_NO_BENCHMARK = {"/api/v1/uploads/"}  # somebody without a team is refused, for there is nothing to hide
 
 
