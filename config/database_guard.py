@@ -6,6 +6,7 @@ slow goes on, because the new connection succeeds. If it does not, all queries t
 until a new connection succeeds. Only web processes do this (`config/wsgi.py`); the worker waits.
 """
 
+import os
 import threading
 import time
 from collections.abc import Callable, Generator, Iterator
@@ -18,9 +19,12 @@ from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
 
+from config.postgresql.base import use_connections
+
 PATIENCE_SECONDS = 3.0  # without an answer, after which the server is asked whether it lives
 CONNECT_SECONDS = 4  # libpq takes whole seconds, at least 2
 POOL_SECONDS = 5.0  # for a connection of the pool
+KEPT_SECONDS = 3600  # after which a thread makes a new connection
 ALIVE_SECONDS, SILENT_SECONDS = 5.0, 1.0  # how long the last finding holds
 RETRY_SECONDS = 5
 ALWAYS_ANSWERED = ("/healthz", "/readyz")
@@ -104,11 +108,21 @@ def _guard_wait(gen: Generator[Any, Any, Any]) -> Generator[Any, Any, Any]:
 
 
 def install() -> None:
-    """Guard the connections that this process will make."""
-    options = connections["default"].settings_dict["OPTIONS"]
+    """Guard the connections that this process will make.
+
+    Where there are as many as threads, each thread keeps its own from one request to the next, for taking one out of a
+    pool costs a round trip in each request. Where there are fewer, threads share a pool.
+    """
+    settings = connections["default"].settings_dict
+    options = settings["OPTIONS"]
     options.setdefault("connect_timeout", CONNECT_SECONDS)
-    if options.get("pool"):
-        options["pool"] = {**options["pool"], "connection_class": GuardedConnection, "timeout": POOL_SECONDS}
+    pool = options.get("pool")
+    if pool and pool["max_size"] >= int(os.environ.get("EMIC_WEB_THREADS", "8")):
+        options["pool"] = False
+        settings["CONN_MAX_AGE"] = KEPT_SECONDS
+        use_connections(GuardedConnection)
+    elif pool:
+        options["pool"] = {**pool, "connection_class": GuardedConnection, "timeout": POOL_SECONDS}
 
 
 class SilentDatabase:

@@ -58,7 +58,7 @@ MIDDLEWARE = [
     "config.middleware.BodyLimits",
     "config.full_disk.FullDisk",
     "django.middleware.csrf.CsrfViewMiddleware",
-    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "people.sessions.middleware.SessionUserMiddleware",
     "config.headers.Headers",
     "people.locales.middleware.PersonLocaleMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
@@ -92,7 +92,7 @@ TEMPLATES = [
 
 # PostgreSQL only. ./emic run starts the embedded server and sets DATABASE_URL for its children.
 DATABASES = {"default": env.db("DATABASE_URL", "postgres://emic@localhost/emic")}
-DATABASES["default"]["ENGINE"] = "django.db.backends.postgresql"
+DATABASES["default"]["ENGINE"] = "config.postgresql"
 DB_POOL = env.int("EMIC_DB_POOL", 8)  # connections per process; 0 for none kept, which tests need
 DATABASES["default"]["OPTIONS"] = {
     **DATABASES["default"].get("OPTIONS", {}),
@@ -172,7 +172,7 @@ AXES_ENABLE_ADMIN = False  # its pages delete rows, and leave no event
 SESSION_COOKIE_AGE = 30 * 86400
 SESSION_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
-SESSION_ENGINE = "django.contrib.sessions.backends.db"
+SESSION_ENGINE = "people.sessions.store"
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
 SECURE_HSTS_SECONDS = 31536000 if HTTPS else 0
@@ -289,6 +289,7 @@ METADATA_NETWORKS = endpoints.METADATA
 LIMITS_URL = env.str("EMIC_LIMITS_URL", CELERY_BROKER_URL)  # Valkey, where workers share the limits of endpoints
 
 UNDO_SECONDS = 30
+PLACE_SECONDS = 2  # for which a web process draws sheets with the campaign and stage as it read them last
 
 LOGGING = {
     "version": 1,

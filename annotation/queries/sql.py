@@ -1,76 +1,9 @@
-"""How our own statements are run: prepared, for planning one takes longer than running it."""
+"""How the statements of this app are run, and what several of them say."""
 
-import json
-from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar
+from jobs.queries.statements import Columns, JoinedColumns, execute, fetch
 
-import psycopg
-from django.db import connection
-from django.db.models import JSONField, Model
-
-Params = Mapping[str, Any] | Sequence[Any]
-M = TypeVar("M", bound=Model)
-ONLY_WHEN_TOLD = 10**9
+__all__ = ["AVAILABLE", "Columns", "JoinedColumns", "execute", "fetch"]
 
 # Whether an item `i` may be given to people and models; the same as benchmarks.queries.availability.is_available.
 AVAILABLE = """(i.withdrawn_at IS NULL AND CASE i.intake WHEN 'dropped' THEN false WHEN 'waiting' THEN
   (SELECT own_stage.assign_waiting FROM benchmarks_stage own_stage WHERE own_stage.id = i.stage_id) ELSE true END)"""
-
-
-def fetch(sql: str, params: Params) -> list[tuple[Any, ...]]:
-    """Run one of our own statements, prepared once in each connection. `sql` is never put together from values."""
-    if connection.queries_logged:
-        with connection.cursor() as logged:
-            logged.execute(sql, params)
-            return logged.fetchall() if logged.description else []
-    connection.ensure_connection()
-    line = connection.connection
-    if line.prepare_threshold is None:  # Django's way to switch it off
-        line.prepare_threshold = ONLY_WHEN_TOLD
-    with connection.wrap_database_errors, psycopg.Cursor(line) as cursor:
-        cursor.execute(sql, params, prepare=True)
-        answer = cursor.pgresult  # `description` would make an object for each of some eighty columns
-        return cursor.fetchall() if answer is not None and answer.nfields else []
-
-
-def execute(sql: str, params: Params) -> int:
-    """Run a statement that is seldom; says how many rows it changed."""
-    with connection.cursor() as cursor:
-        cursor.execute(sql, params)
-        return int(cursor.rowcount)
-
-
-class Columns:
-    """The columns of a model in a statement of ours, and the object that comes back."""
-
-    def __init__(self, model: type[M], alias: str) -> None:
-        fields = model._meta.concrete_fields
-        self.model = model
-        self.names = [field.attname for field in fields]
-        self.json = [number for number, field in enumerate(fields) if isinstance(field, JSONField)]
-        self.sql = ", ".join(f'{alias}."{field.column}"' for field in fields)
-
-    def read(self, row: Sequence[Any], start: int) -> Any:
-        """The object, or None where an outer join found nothing."""
-        values = list(row[start : start + len(self.names)])
-        if values[0] is None:
-            return None
-        for number in self.json:
-            if isinstance(values[number], str | bytes):
-                values[number] = json.loads(values[number])
-        return self.model.from_db("default", self.names, values)
-
-
-class JoinedColumns:
-    """Several models side by side in one row."""
-
-    def __init__(self, **models: type[Model]) -> None:
-        self.parts = {alias: Columns(model, alias) for alias, model in models.items()}
-        self.sql = ", ".join(part.sql for part in self.parts.values())
-
-    def read(self, row: Sequence[Any]) -> dict[str, Any]:
-        parts, start = {}, 0
-        for alias, part in self.parts.items():
-            parts[alias] = part.read(row, start)
-            start += len(part.names)
-        return parts

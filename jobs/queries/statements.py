@@ -1,0 +1,101 @@
+"""How our own statements are run: prepared, for planning one takes longer than running it."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any, TypeVar
+
+import psycopg
+from django.db import connection
+from django.db.models import JSONField, Model
+
+Params = Mapping[str, Any] | Sequence[Any]
+M = TypeVar("M", bound=Model)
+ONLY_WHEN_TOLD = 10**9
+MARK = re.compile(r"%(?:\((\w+)\)s|s|%)")
+
+
+def fetch(sql: str, params: Params) -> list[tuple[Any, ...]]:
+    """Run one of our own statements, prepared once in each connection. `sql` is never put together from values."""
+    if connection.queries_logged:
+        with connection.cursor() as logged:
+            logged.execute(sql, params)
+            return logged.fetchall() if logged.description else []
+    connection.close_if_health_check_failed()
+    connection.ensure_connection()
+    line = connection.connection
+    if line.prepare_threshold is None:  # Django's way to switch it off
+        line.prepare_threshold = ONLY_WHEN_TOLD
+    text, names = _numbered(sql)
+    values = params if names is None else [params[name] for name in names]  # type: ignore[call-overload]
+    with connection.wrap_database_errors, psycopg.RawCursor(line) as cursor:
+        cursor.execute(text, values, prepare=True)
+        answer = cursor.pgresult  # `description` would make an object for each of some eighty columns
+        return cursor.fetchall() if answer is not None and answer.nfields else []
+
+
+@lru_cache(maxsize=1024)
+def _numbered(sql: str) -> tuple[str, tuple[str, ...] | None]:
+    """The statement with PostgreSQL's own marks, $1 and so on, and the names in their order; None where it has none.
+
+    psycopg would look for the marks of a long statement each time.
+    """
+    names: dict[str, int] = {}
+    count = 0
+
+    def number(mark: re.Match[str]) -> str:
+        nonlocal count
+        if mark[0] == "%%":
+            return "%"
+        if mark[0] == "%s":
+            count += 1
+            return f"${count}"
+        return f"${names.setdefault(mark[1], len(names) + 1)}"
+
+    text = MARK.sub(number, sql)
+    assert not (names and count), "named and unnamed marks in one statement"
+    return text, tuple(names) if names else None
+
+
+def execute(sql: str, params: Params) -> int:
+    """Run a statement that is seldom; says how many rows it changed."""
+    with connection.cursor() as cursor:
+        cursor.execute(sql, params)
+        return int(cursor.rowcount)
+
+
+class Columns:
+    """The columns of a model in a statement of ours, and the object that comes back."""
+
+    def __init__(self, model: type[M], alias: str) -> None:
+        fields = model._meta.concrete_fields
+        self.model = model
+        self.names = [field.attname for field in fields]
+        self.json = [number for number, field in enumerate(fields) if isinstance(field, JSONField)]
+        self.sql = ", ".join(f'{alias}."{field.column}"' for field in fields)
+
+    def read(self, row: Sequence[Any], start: int) -> Any:
+        """The object, or None where an outer join found nothing."""
+        values = list(row[start : start + len(self.names)])
+        if values[0] is None:
+            return None
+        for number in self.json:
+            if isinstance(values[number], str | bytes):
+                values[number] = json.loads(values[number])
+        return self.model.from_db("default", self.names, values)
+
+
+class JoinedColumns:
+    """Several models side by side in one row."""
+
+    def __init__(self, **models: type[Model]) -> None:
+        self.parts = {alias: Columns(model, alias) for alias, model in models.items()}
+        self.sql = ", ".join(part.sql for part in self.parts.values())
+
+    def read(self, row: Sequence[Any]) -> dict[str, Any]:
+        parts, start = {}, 0
+        for alias, part in self.parts.items():
+            parts[alias] = part.read(row, start)
+            start += len(part.names)
+        return parts
