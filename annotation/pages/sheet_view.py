@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
+from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone, translation
 
@@ -70,6 +71,40 @@ class SheetView:
     """The answers that this sheet settles."""
     other: Sequence[AnswerView] = ()
     """What another window answered meanwhile; what was written in this one is open as a change of it."""
+
+    @property
+    def shown_at_text(self) -> str:
+        return timezone.localtime(self.shown_at).isoformat()
+
+    @property
+    def has_images(self) -> bool:
+        return bool(self.shown.images)
+
+    @property
+    def zooms(self) -> bool:
+        return bool(self.display.roles) and self.has_images
+
+    @property
+    def stage_html(self) -> str:
+        return self._draw(self.display.template)
+
+    @property
+    def tools_html(self) -> str:
+        return self._draw(self.display.tools)
+
+    @property
+    def aside_html(self) -> str:
+        return self._draw(self.display.aside)
+
+    @property
+    def texts_html(self) -> str:
+        """What the layout shows, where the display leaves that to the panel."""
+        if not self.layout.show or self.display.shows:
+            return ""
+        return render_to_string("annotation/displays/labelled_texts.html", {"lines": self.layout.show})
+
+    def _draw(self, template: str) -> str:
+        return render_to_string(template, {"shown": self.shown, "layout": self.layout}) if template else ""
 
 
 @dataclass(frozen=True)
@@ -223,8 +258,16 @@ def keys_of(place: CampaignCohort) -> list[tuple[str, Any]]:
 
 
 def build_work_page(
-    user: User, place: CampaignCohort, work: Work, at: datetime, *, undo: UndoOffer | None = None, notice: str = ""
+    user: User,
+    place: CampaignCohort,
+    work: Work,
+    at: datetime,
+    *,
+    undo: UndoOffer | None = None,
+    notice: str = "",
+    progress: Progress | None = None,
 ) -> WorkPage:
+    """`progress` of the cohort, where the caller has just read it."""
     nothing, campaign = work.no_work, place.campaign
     scripts, styles = files_of(place)
     return WorkPage(
@@ -232,7 +275,7 @@ def build_work_page(
         name=recipe_name(place.campaign.name),
         cohort_name=place.cohort.name,
         team_id=place.cohort.team_id,
-        progress=progress_of([place.pk])[place.pk],
+        progress=progress or progress_of([place.pk])[place.pk],
         hand=build_sheet_view(work.current, at) if work.current else None,
         ahead=build_sheet_view(work.prefetched, at) if work.prefetched else None,
         nothing=no_work_text(nothing.reason, nothing.until, time_zone_for(user, place.cohort)) if nothing else None,
