@@ -16,3 +16,4 @@ STORAGES = {**STORAGES, "staticfiles": {"BACKEND": "django.contrib.staticfiles.s
 MEDIA_URL = "/media/"  # the live server would otherwise look for every address, "/", among the media
 WHITENOISE_USE_FINDERS = True  # nothing is collected for tests
 WHITENOISE_AUTOREFRESH = True  # looked for when asked for: else each new client reads every static file first
+PLACE_SECONDS = 0  # a test changes a campaign, and looks at the sheet in the same moment

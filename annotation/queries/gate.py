@@ -1,5 +1,8 @@
 """Whether a person may be given work, and why not. Read anew in every claim, under the lock of the Participation."""
 
+# ruff: noqa: S608  (only constants of this file are put into the statements)
+
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
@@ -29,23 +32,22 @@ UNREADY = """EXISTS (SELECT FROM annotation_instructionversion asked
       JOIN annotation_readiness ready ON ready.participation_id = part.id AND ready.passed_at IS NOT NULL
       JOIN annotation_instructionversion through ON through.id = ready.version_id
     WHERE part.cohort_id = cc.id AND part.rater_id = r.id), 0))"""
-GATE = f"""
-SELECT c.state, c.opens_on, c.closes_on, c.lease_minutes, cc.paused OR co.paused_at IS NOT NULL, cc.most_per_person,
-  cc.most_per_day, co.time_zone, u.time_zone,
+# What a gate reads, of the aliases in SOURCES; for one statement that reads more at the same moment.
+COLUMNS = f"""c.state, c.opens_on, c.closes_on, c.lease_minutes, cc.paused OR co.paused_at IS NOT NULL,
+  cc.most_per_person, cc.most_per_day, co.time_zone, u.time_zone,
   u.is_active AND EXISTS (SELECT FROM people_cohortmember m
     WHERE m.cohort_id = co.id AND m.user_id = u.id AND m.left_at IS NULL),
   {EXCLUDED}, {CONSENTED},
   EXISTS (SELECT FROM people_consent older JOIN people_consentversion v ON v.id = older.version_id
     WHERE v.team_id = co.team_id AND older.user_id = u.id AND older.withdrawn_at IS NULL),
-  st.staffing, {UNREADY}
-FROM annotation_campaigncohort cc
+  st.staffing, {UNREADY}"""
+SOURCES = """annotation_campaigncohort cc
   JOIN annotation_campaign c ON c.id = cc.campaign_id
   JOIN benchmarks_stage st ON st.id = c.stage_id
   JOIN people_cohort co ON co.id = cc.cohort_id
-  JOIN people_rater r ON r.id = %s
-  JOIN people_user u ON u.id = r.user_id
-WHERE cc.id = %s
-"""  # noqa: S608  (constants)
+  JOIN people_rater r ON r.id = %(rater)s
+  JOIN people_user u ON u.id = r.user_id"""
+GATE = f"SELECT {COLUMNS} FROM {SOURCES} WHERE cc.id = %(cohort)s"
 
 # What this person gave here, and gave today; no more is counted than is asked for.
 GIVEN = """
@@ -76,7 +78,11 @@ class Gate:
 
 def check_gate(cohort_id: int, rater_id: int, at: datetime) -> Gate:
     """Consent is to the team of the cohort: it speaks for its people."""
-    row = fetch(GATE, [rater_id, cohort_id])[0]
+    return gate_of(fetch(GATE, {"rater": rater_id, "cohort": cohort_id})[0], cohort_id, rater_id, at)
+
+
+def gate_of(row: Sequence[Any], cohort_id: int, rater_id: int, at: datetime) -> Gate:
+    """The gate of a row of COLUMNS."""
     (state, opens_on, closes_on, minutes, paused, most, daily, cohort_zone, own_zone, member, excluded, consented,
      to_older, staffing, unready) = row  # fmt: skip
     of_cohort = zone_named(cohort_zone) or UTC

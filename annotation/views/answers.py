@@ -34,6 +34,7 @@ from annotation.pages.sheet_view import (
     reasons_of,
     undo_offer,
 )
+from annotation.queries.progress import Progress
 from annotation.services.answers import drafts, undo_and_conflicts
 from annotation.services.answers import submit as answer_services
 from annotation.services.queue import next_work
@@ -75,15 +76,15 @@ def respond_with_next(
     *,
     gave: Annotation | None = None,
     notice: str = "",
+    progress: Progress | None = None,
 ) -> HttpResponse:
     """The same for every deed: the sheet that comes next, and what can be undone."""
     if not is_script_request(request):
         if notice:
             messages.info(request, notice)
         return to_sheet(assignment, f"?after={assignment.pk}" if gave or undo_offer(assignment, gave, at) else "")
-    work_page = build_work_page(
-        current_user(request), place_of(assignment), work, at, undo=undo_offer(assignment, gave, at), notice=notice
-    )
+    user, place, undo = current_user(request), place_of(assignment), undo_offer(assignment, gave, at)
+    work_page = build_work_page(user, place, work, at, undo=undo, notice=notice, progress=progress)
     return render(request, "annotation/sheet/fragment.html", {"work_page": work_page})
 
 
@@ -113,7 +114,7 @@ def submit(request: HttpRequest, assignment: Assignment, at: datetime) -> HttpRe
         return respond_with_open_work(request, assignment, at, refusal_text(assignment, refused.reason))
     if done.changed:
         return to_history(request, _("Your new answer is saved."))
-    return respond_with_next(request, assignment, done.work, at, gave=done.annotation)
+    return respond_with_next(request, assignment, done.work, at, gave=done.annotation, progress=done.progress)
 
 
 def refusal_text(assignment: Assignment, reason: str) -> str:

@@ -4,6 +4,8 @@ from typing import Any
 
 from django.conf import settings
 from django.db import models
+from django.utils import timezone
+from psycopg.types.json import Jsonb
 
 
 class Event(models.Model):
@@ -39,3 +41,16 @@ def record(
     return Event.objects.create(
         actor=actor, verb=verb, scope=scope, target=target, implied=implied, address=client_address, data=data
     )
+
+
+# The same within a statement that writes more than the event; its values by `event_params`.
+INSERT = """INSERT INTO jobs_event (at, actor_id, verb, scope, target, data, implied)
+  VALUES (%(event_at)s, %(actor)s, %(verb)s, %(scope)s, %(target)s, %(event_data)s, false)"""
+
+
+def event_params(actor: Any, verb: str, *, scope: str, target: str, **data: Any) -> dict[str, Any]:
+    """Values of `INSERT`. `actor` is a user or None for the system."""
+    return {
+        "event_at": timezone.now(), "actor": actor.pk if actor else None, "verb": verb, "scope": scope,
+        "target": target, "event_data": Jsonb(data),
+    }  # fmt: skip

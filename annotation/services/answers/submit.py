@@ -14,10 +14,18 @@ from annotation.displays.shown_item import build_shown
 from annotation.models import Annotation, Assignment, Draft, Participation, ProblemReport, Review
 from annotation.queries import assignments
 from annotation.queries.gate import SHUTS_OUT, Gate, check_gate
+from annotation.queries.progress import Progress
 from annotation.queries.resolutions import settles_disputes
-from annotation.services.answers.annotation_writing import restore, retract, write
+from annotation.services.answers.annotation_writing import (
+    Advance,
+    Destination,
+    restore,
+    retract,
+    write,
+    write_and_advance,
+)
 from annotation.services.answers.inclusion import recompute_counted
-from annotation.services.answers.locked_state import LockedState, lock_assignment
+from annotation.services.answers.locked_state import LockedState, lock_and_check, lock_assignment
 from annotation.services.answers.uploads import uploads_for_sheet
 from annotation.services.derivation import outbox
 from annotation.services.queue import slots
@@ -33,6 +41,7 @@ from annotation.services.transactions import in_transaction
 from annotation.sheets.opening_log import merge_openings
 from annotation.sheets.sheet import ParsedSheet
 from jobs.models import record
+from jobs.models.events import event_params
 from people.models import Rater
 
 State = Assignment.State
@@ -67,12 +76,13 @@ class Submission:
 
 @dataclass(frozen=True)
 class SubmitResult:
-    """`changed`: it took the place of an earlier answer of the same person."""
+    """`changed`: it took the place of an earlier answer of the same person. `progress`: the cohort's, if known."""
 
     annotation: Annotation
     work: Work
     repeated: bool
     changed: bool = False
+    progress: Progress | None = None
 
 
 class InvalidAnswers(Exception):
@@ -149,7 +159,8 @@ def _parse(assignment: Assignment, submission: Submission, at: datetime) -> tupl
 @in_transaction
 def _submit(assignment: Assignment, parsed: ParsedSheet, submission: Submission, at: datetime) -> SubmitResult:
     seat = lock_participation(_participation(assignment).pk, at)
-    before = lock_assignment(assignment, submission.client_key, _earliest_start(submission, at), at)
+    start = _earliest_start(submission, at)
+    before, allowed = lock_and_check(assignment, seat, submission.client_key, start, at)
     if before.same_key is not None:
         same = Annotation.objects.get(pk=before.same_key)
         if same.assignment_id != assignment.pk:
@@ -161,19 +172,70 @@ def _submit(assignment: Assignment, parsed: ParsedSheet, submission: Submission,
         raise AlreadyAnswered
     if before.state in DECIDED:
         raise AssignmentStateError("decided")
-    allowed = check_gate(seat.cohort_id, seat.rater_id, at)
-    barred = _not_counted_reason(allowed, before, parsed)
-    counted, wanted, submitted = _reserve_place(assignment, before, barred, allowed)
-    at_submit = KEPT_ONLY.get(allowed.kept_only or "", "")
-    annotation = _write(assignment, before, parsed, submission, counted, barred, at_submit, at)
+    stored = _store(assignment, seat, before, allowed, parsed, submission, at)
     if before.has_draft:
         Draft.objects.filter(assignment_id=assignment.pk).delete()
-    work = claim_current_and_next(seat, at, wait=False, place=_participation(assignment).cohort, allowed=allowed)
+    place = _participation(assignment).cohort
+    work = claim_current_and_next(seat, at, wait=False, place=place, allowed=allowed, held=stored.held)
     _schedule_derivation(assignment, before)
-    _record(assignment, "answer.submitted", counted=counted, version=annotation.version)
-    skipped = -1 if before.state == State.SKIPPED else 0
-    slots.update_tally(seat.cohort_id, assignment.pk, wanted=wanted, submitted=submitted, skipped=skipped)
-    return SubmitResult(annotation, work, repeated=False, changed=before.live_annotation is not None)
+    progress = slots.update_tally_and_record(
+        _event(assignment, "answer.submitted", counted=stored.annotation.counted, version=stored.annotation.version),
+        seat.cohort_id,
+        assignment.pk,
+        wanted=stored.wanted,
+        submitted=stored.submitted,
+        skipped=-1 if before.state == State.SKIPPED else 0,
+    )
+    changed = before.live_annotation is not None
+    return SubmitResult(stored.annotation, work, repeated=False, changed=changed, progress=progress)
+
+
+@dataclass(frozen=True)
+class StoredAnswer:
+    """`wanted`, `submitted`: what changes in the tally. `held`: as for `claim_current_and_next`."""
+
+    annotation: Annotation
+    wanted: int
+    submitted: int
+    held: frozenset[bool] | None = None
+
+
+def _store(
+    assignment: Assignment, seat: LockedParticipation, before: LockedState, allowed: Gate, parsed: ParsedSheet,
+    submission: Submission, at: datetime,
+) -> StoredAnswer:  # fmt: skip
+    barred = _not_counted_reason(allowed, before, parsed)
+    destination = Destination(assignment.campaign_id, assignment.unit_id)
+    advance = None if barred else _advance(assignment, seat, before, allowed, at)
+    if advance is not None:
+        annotation = _annotation(assignment, before, allowed, parsed, submission, at, counted=True)
+        return StoredAnswer(annotation, *_write_usual(annotation, parsed, destination, advance))
+    counted, wanted, submitted = _reserve_place(assignment, before, barred, allowed)
+    because = "" if counted else barred or "surplus"
+    annotation = _annotation(assignment, before, allowed, parsed, submission, at, counted=counted, because=because)
+    if before.live_annotation is not None:
+        retract(before.live_annotation, "superseded")
+    return StoredAnswer(write(annotation, parsed.codes, destination), wanted, submitted)
+
+
+def _write_usual(
+    annotation: Annotation, parsed: ParsedSheet, destination: Destination, advance: Advance
+) -> tuple[int, int, frozenset[bool]]:
+    wanted, held = write_and_advance(annotation, parsed.codes, destination, advance)
+    return wanted, 1, held
+
+
+def _advance(
+    assignment: Assignment, seat: LockedParticipation, before: LockedState, allowed: Gate, at: datetime
+) -> Advance | None:
+    """How the usual first answer, in the place that is held, uses it; None where anything is otherwise.
+
+    Where a limit is kept, the next claim has to count this answer first.
+    """
+    usual = before.state == State.RESERVED and before.live_annotation is None
+    if not usual or assignment.slot_id is None or allowed.refused is not None or allowed.remaining is not None:
+        return None
+    return Advance(assignment.slot_id, seat.id, at + timedelta(minutes=allowed.lease_minutes))
 
 
 def _not_counted_reason(allowed: Gate, before: LockedState, parsed: ParsedSheet) -> str:
@@ -212,14 +274,12 @@ def _reserve_place(assignment: Assignment, before: LockedState, barred: str, all
     return True, 0, 1
 
 
-def _write(
-    assignment: Assignment, before: LockedState, parsed: ParsedSheet, submission: Submission, counted: bool,
-    barred: str, at_submit: str, at: datetime,
+def _annotation(
+    assignment: Assignment, before: LockedState, allowed: Gate, parsed: ParsedSheet, submission: Submission,
+    at: datetime, *, counted: bool, because: str = "",
 ) -> Annotation:  # fmt: skip
-    if before.live_annotation is not None:
-        retract(before.live_annotation, "superseded")
     draft: Draft | None = getattr(assignment, "draft", None)
-    annotation = Annotation(
+    return Annotation(
         assignment_id=assignment.pk,
         rater_id=assignment.rater_id,
         version=before.version + 1,
@@ -236,10 +296,9 @@ def _write(
         confirmed=list(submission.confirmed),
         trace=merge_openings(draft.trace if draft else {}, submission.trace),
         counted=counted,
-        uncounted_because="" if counted else barred or "surplus",
-        at_submit=at_submit,
+        uncounted_because=because,
+        at_submit=KEPT_ONLY.get(allowed.kept_only or "", ""),
     )
-    return write(annotation, parsed.codes, assignment.campaign_id, assignment.unit_id)
 
 
 def _earliest_start(submission: Submission, at: datetime) -> datetime:
@@ -278,8 +337,8 @@ def _skip(assignment: Assignment, reason: str, note: str, at: datetime) -> Work:
     freed = slots.release_places(assignment.slot_id or 0, reserved=-1) if was_reserved else (0, 0)
     wanted, submitted = map(add, freed, retire_if_skipped(assignment))
     work = claim_current_and_next(seat, at, wait=False, place=_participation(assignment).cohort)
-    _record(assignment, "assignment.skipped", reason=reason)
-    slots.update_tally(seat.cohort_id, assignment.pk, wanted=wanted, submitted=submitted, skipped=1)
+    event = _event(assignment, "assignment.skipped", reason=reason)
+    slots.update_tally_and_record(event, seat.cohort_id, assignment.pk, wanted=wanted, submitted=submitted, skipped=1)
     return work
 
 
@@ -419,5 +478,15 @@ def _schedule_derivation(assignment: Assignment, before: LockedState) -> None:
 
 
 def _record(assignment: Assignment, verb: str, **data: Any) -> None:
-    scope = f"benchmark:{assignment.campaign.stage.benchmark_id}"
-    record(assignment.rater.user, verb, scope=scope, target=f"assignment:{assignment.pk}", **data)
+    scope, target = _place_of_event(assignment)
+    record(assignment.rater.user, verb, scope=scope, target=target, **data)
+
+
+def _event(assignment: Assignment, verb: str, **data: Any) -> dict[str, Any]:
+    """The same, to be written with the tally."""
+    scope, target = _place_of_event(assignment)
+    return event_params(assignment.rater.user, verb, scope=scope, target=target, **data)
+
+
+def _place_of_event(assignment: Assignment) -> tuple[str, str]:
+    return f"benchmark:{assignment.campaign.stage.benchmark_id}", f"assignment:{assignment.pk}"

@@ -65,16 +65,19 @@ def claim_current_and_next(
     wait: bool,
     place: CampaignCohort | None = None,
     allowed: Gate | None = None,
+    held: frozenset[bool] | None = None,
 ) -> Work:
-    """One in hand, one ahead. Without `wait`, an empty answer may only mean that others held their slots locked."""
+    """One in hand, one ahead. Without `wait`, an empty answer may only mean that others held their slots locked.
+
+    `held`: what HELD would return now, where the caller has done that.
+    """
     if allowed is None or allowed.remaining is not None:  # an answer has taken of the room since
         allowed = check_gate(seat.cohort_id, seat.rater_id, at)
     seat = replace(seat, staffing=allowed.staffing)
     lease = at + timedelta(minutes=allowed.lease_minutes)
     if allowed.refused in SHUTS_OUT:
         return Work(None, None, NoWork(allowed.refused, allowed.until))
-    params = {"participation": seat.id, "lease": lease, "at": at, "allowed": not allowed.refused}
-    reserved = {in_hand for (in_hand,) in fetch(HELD, params)}
+    reserved = _bring_into_hand(seat, lease, at, allowed) if held is None else held
     if allowed.refused and True not in reserved:
         return Work(None, None, NoWork(allowed.refused, allowed.until))
     if not allowed.refused:
@@ -83,6 +86,11 @@ def claim_current_and_next(
         if False not in reserved and (allowed.remaining is None or allowed.remaining > 1):
             claim(seat, in_hand=False, lease_until=lease, at=at)
     return _work(seat, at, lease, place)
+
+
+def _bring_into_hand(seat: LockedParticipation, lease: datetime, at: datetime, allowed: Gate) -> frozenset[bool]:
+    params = {"participation": seat.id, "lease": lease, "at": at, "allowed": not allowed.refused}
+    return frozenset(in_hand for (in_hand,) in fetch(HELD, params))
 
 
 def _claim(seat: LockedParticipation, lease: datetime, at: datetime, wait: bool) -> bool:

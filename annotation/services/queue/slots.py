@@ -8,10 +8,13 @@ acts for (bulk changes, which act for nobody, take slots in the order of their i
 # ruff: noqa: S608  (only constants of this file are put into the statements)
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from annotation.models import Tally
+from annotation.queries.progress import Progress
 from annotation.queries.sql import AVAILABLE, execute, fetch
 from annotation.services.derivation import outbox
+from jobs.models import events
 
 # To the end of the queue: later than every cursor (see HORIZON in claim.py).
 END = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
@@ -24,19 +27,19 @@ PLACES = f"""CASE WHEN o.retired OR o.cell_full OR NOT (SELECT {AVAILABLE} FROM 
 
 # Every other change of one slot. A slot keeps more places than its cohort's target only while they are used (the target
 # was lowered), and goes to the end of the queue when it opens again.
-SHIFT = f"""
-WITH old AS MATERIALIZED (
+SHIFTED = f"""old AS MATERIALIZED (
   SELECT o.id, o.wanted, o.open, o.reserved + o.submitted + %(by)s AS used,
     CASE WHEN %(by)s > 0 THEN 0 ELSE {PLACES} END AS target
   FROM annotation_slot o JOIN annotation_campaigncohort cc ON cc.id = o.cohort_id
   WHERE o.id = %(slot)s FOR NO KEY UPDATE OF o
-), fitting AS MATERIALIZED (SELECT id, wanted, open, used, greatest(least(wanted, target), used) AS fits FROM old)
-UPDATE annotation_slot s SET reserved = s.reserved + %(reserved)s, submitted = s.submitted + %(submitted)s,
+), fitting AS MATERIALIZED (SELECT id, wanted, open, used, greatest(least(wanted, target), used) AS fits FROM old
+), shifted AS (UPDATE annotation_slot s
+  SET reserved = s.reserved + %(reserved)s, submitted = s.submitted + %(submitted)s,
   wanted = CASE WHEN %(by)s > 0 THEN s.wanted ELSE f.fits END,
   position = CASE WHEN NOT f.open AND f.fits > f.used AND %(by)s < 0 THEN {END} ELSE s.position END
 FROM fitting f WHERE s.id = f.id AND (f.open OR NOT %(if_open)s)
-RETURNING s.wanted - f.wanted
-"""
+RETURNING s.wanted - f.wanted AS more)"""
+SHIFT = f"WITH {SHIFTED} SELECT more FROM shifted"
 
 # Answers over the target wait in their slot, oldest first; a place that comes free is theirs before it is anyone's.
 PROMOTE = """
@@ -61,11 +64,14 @@ FROM (SELECT slot_id, count(*) AS n FROM chosen GROUP BY slot_id) c WHERE s.id =
 
 def adjust_counters(slot_id: int, *, reserved: int = 0, submitted: int = 0, if_open: bool = False) -> int | None:
     """Change the counters of a slot, locking it. Says by how much `wanted` changed; None: it was not open."""
-    params = {
-        "slot": slot_id, "reserved": reserved, "submitted": submitted, "by": reserved + submitted, "if_open": if_open
-    }  # fmt: skip
-    changed = fetch(SHIFT, params)
+    changed = fetch(SHIFT, shift_params(slot_id, reserved, submitted, if_open))
     return int(changed[0][0]) if changed else None
+
+
+def shift_params(slot_id: int, reserved: int, submitted: int, if_open: bool = False) -> dict[str, Any]:
+    """Values of SHIFTED."""
+    by = reserved + submitted
+    return {"slot": slot_id, "reserved": reserved, "submitted": submitted, "by": by, "if_open": if_open}
 
 
 def promote(slot_ids: Sequence[int]) -> int:
@@ -82,11 +88,38 @@ def release_places(slot_id: int, *, reserved: int = 0, submitted: int = 0) -> tu
     return wanted, submitted + promote([slot_id])
 
 
-def update_tally(cohort_id: int, shard_of: int, *, wanted: int = 0, submitted: int = 0, skipped: int = 0) -> None:
+TALLY = """UPDATE annotation_tally SET wanted = wanted + %(wanted)s, submitted = submitted + %(submitted)s,
+  skipped = skipped + %(skipped)s, changes = changes + 1 WHERE cohort_id = %(cohort)s AND shard = %(shard)s"""
+# The sums of the cohort's rows as they were before, and what this statement adds to them.
+TALLY_AND_EVENT = f"""WITH event AS ({events.INSERT}), tally AS ({TALLY})
+SELECT coalesce(sum(submitted), 0) + %(submitted)s, coalesce(sum(wanted), 0) + %(wanted)s
+FROM annotation_tally WHERE cohort_id = %(cohort)s"""
+
+
+def update_tally(
+    cohort_id: int,
+    shard_of: int,
+    *,
+    wanted: int = 0,
+    submitted: int = 0,
+    skipped: int = 0,
+) -> None:
     """The last lock of a transaction, for many people share these rows."""
-    sql = """UPDATE annotation_tally SET wanted = wanted + %s, submitted = submitted + %s, skipped = skipped + %s,
-             changes = changes + 1 WHERE cohort_id = %s AND shard = %s"""
-    fetch(sql, [wanted, submitted, skipped, cohort_id, shard_of % Tally.SHARDS])
+    fetch(TALLY, _tally_params(cohort_id, shard_of, wanted, submitted, skipped))
+
+
+def update_tally_and_record(
+    event: Mapping[str, Any], cohort_id: int, shard_of: int, *, wanted: int = 0, submitted: int = 0, skipped: int = 0
+) -> Progress:
+    """The same, and the event (of `event_params`), in one round trip. Returns how far the cohort is."""
+    params = {**_tally_params(cohort_id, shard_of, wanted, submitted, skipped), **event}
+    [(given, asked)] = fetch(TALLY_AND_EVENT, params)
+    return Progress(int(given), int(asked))
+
+
+def _tally_params(cohort_id: int, shard_of: int, wanted: int, submitted: int, skipped: int) -> dict[str, int]:
+    shard = shard_of % Tally.SHARDS
+    return {"wanted": wanted, "submitted": submitted, "skipped": skipped, "cohort": cohort_id, "shard": shard}
 
 
 def lock_slots(slot_ids: Sequence[int]) -> None:
