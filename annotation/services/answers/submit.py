@@ -176,7 +176,7 @@ def _submit(assignment: Assignment, parsed: ParsedSheet, submission: Submission,
     if before.has_draft:
         Draft.objects.filter(assignment_id=assignment.pk).delete()
     place = _participation(assignment).cohort
-    work = claim_current_and_next(seat, at, wait=False, place=place, allowed=allowed, held=stored.held)
+    work = claim_current_and_next(seat, at, wait=False, place=place, allowed=allowed, reserved=stored.reserved)
     _schedule_derivation(assignment, before)
     progress = slots.update_tally_and_record(
         _event(assignment, "answer.submitted", counted=stored.annotation.counted, version=stored.annotation.version),
@@ -192,12 +192,12 @@ def _submit(assignment: Assignment, parsed: ParsedSheet, submission: Submission,
 
 @dataclass(frozen=True)
 class StoredAnswer:
-    """`wanted`, `submitted`: what changes in the tally. `held`: as for `claim_current_and_next`."""
+    """`wanted`, `submitted`: what changes in the tally. `reserved`: as for `claim_current_and_next`."""
 
     annotation: Annotation
     wanted: int
     submitted: int
-    held: frozenset[bool] | None = None
+    reserved: frozenset[bool] | None = None
 
 
 def _store(
@@ -221,8 +221,8 @@ def _store(
 def _write_usual(
     annotation: Annotation, parsed: ParsedSheet, destination: Destination, advance: Advance
 ) -> tuple[int, int, frozenset[bool]]:
-    wanted, held = write_and_advance(annotation, parsed.codes, destination, advance)
-    return wanted, 1, held
+    wanted, reserved = write_and_advance(annotation, parsed.codes, destination, advance)
+    return wanted, 1, reserved
 
 
 def _advance(

@@ -65,11 +65,11 @@ def claim_current_and_next(
     wait: bool,
     place: CampaignCohort | None = None,
     allowed: Gate | None = None,
-    held: frozenset[bool] | None = None,
+    reserved: frozenset[bool] | None = None,
 ) -> Work:
     """One in hand, one ahead. Without `wait`, an empty answer may only mean that others held their slots locked.
 
-    `held`: what HELD would return now, where the caller has done that.
+    `reserved`: what HELD would return now, where the caller has done that.
     """
     if allowed is None or allowed.remaining is not None:  # an answer has taken of the room since
         allowed = check_gate(seat.cohort_id, seat.rater_id, at)
@@ -77,7 +77,8 @@ def claim_current_and_next(
     lease = at + timedelta(minutes=allowed.lease_minutes)
     if allowed.refused in SHUTS_OUT:
         return Work(None, None, NoWork(allowed.refused, allowed.until))
-    reserved = _bring_into_hand(seat, lease, at, allowed) if held is None else held
+    if reserved is None:
+        reserved = _bring_into_hand(seat, lease, at, allowed)
     if allowed.refused and True not in reserved:
         return Work(None, None, NoWork(allowed.refused, allowed.until))
     if not allowed.refused:
