@@ -12,7 +12,7 @@ from playwright.sync_api import ElementHandle, Error, Locator, Page, expect
 
 from annotation.models import Assignment
 from people.models import User
-from tests.browser.conftest import wait_until
+from tests.browser.conftest import until_sent, wait_until
 from tests.chains.annotators import Annotator, Answer
 from tests.chains.link_client import BUTTON, FORM, LinkClient, attribute, text_of
 from tests.chains.researcher import Researcher
@@ -231,6 +231,7 @@ class BrowserAnnotator(Annotator):
         wait_until(self.window, "(shown) => document.getElementById('bench')?.dataset.assignment !== shown", shown)
         for _time in range(300):
             if not Assignment.objects.filter(pk=shown, state="reserved").exists():
+                until_sent(self.window)  # the reply says what was answered last
                 return
             self.window.wait_for_timeout(25)
         raise AssertionError(f"{self.name}: the answer never reached the server")

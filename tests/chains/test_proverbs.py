@@ -32,7 +32,7 @@ COHORTS = {"Brazil": "BR", "Egypt": "EG"}
 NAMES = ("Ana", "Bo", "Cy")
 RATINGS = {"patience": 1, "luck": 4, "honesty": 2, "guests": 3}
 WORDS = tuple(RATINGS)
-LAST_ANSWER = re.compile(r"Your last answer:.*?Report a problem")
+LAST_ANSWER = re.compile(r"Your last answer:.*?Undo", re.DOTALL)
 PROVERB, RATED, COMPARED, REASON = "which_proverb_of", "how_common_is", "do_they_mean", "why"
 
 
