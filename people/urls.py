@@ -20,6 +20,7 @@ urlpatterns = [
     path("sign-in/here", session.sign_in_on_page, name="sign_in_here"),
     path("sign-out", sign_in.SignOut.as_view(), name="sign_out"),
     path("language/", sign_in.language, name="language"),
+    path("appearance/", me.appearance, name="appearance"),
     path("password/forgotten", sign_in.PasswordResetRequest.as_view(), name="password_forgotten"),
     path("password/sent", sign_in.PasswordResetSent.as_view(), name="password_sent"),
     path("password/new/<uidb64>/<token>/", sign_in.PasswordSet.as_view(), name="password_new"),

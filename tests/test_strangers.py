@@ -43,6 +43,7 @@ PUBLIC = {
     "people:sign_in_here",
     "people:sign_out",
     "people:language",
+    "people:appearance",
     "people:password_forgotten",
     "people:password_sent",
     "people:password_new",

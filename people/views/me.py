@@ -1,16 +1,27 @@
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect, render
 from django.utils import translation
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_POST
 
 from people.forms.persons import ProfileForm
 from people.models import Consent
 from people.pages.tabs import tabs_for
 from people.services import consent, memberships, profiles
-from people.views.request_helpers import current_user
+from people.views.request_helpers import current_user, next_url
+
+THEMES = ("auto", "light", "dark")
+
+
+@require_POST
+def appearance(request: HttpRequest) -> HttpResponse:
+    """Light or dark, or as the device. Kept in a cookie: it belongs to the screen and its room, not to the person."""
+    response = HttpResponseRedirect(next_url(request, "people:me"))
+    if (theme := request.POST.get("theme")) in THEMES:
+        response.set_cookie("emic_theme", theme, max_age=365 * 86400, samesite="Lax", httponly=True)
+    return response
 
 
 @login_required
