@@ -1,4 +1,4 @@
-"""Annotators' pages after dark: by the device's setting or by choice, with contrast as in light, pictures as they are."""
+"""Annotators' pages after dark: by the device's setting or by choice, as legible as in light, pictures as they are."""
 
 from collections.abc import Callable
 
