@@ -1,5 +1,6 @@
 """Deployment mistakes are errors with ids: `./emic manage check --deploy` and every start run them."""
 
+import re
 from ipaddress import ip_network
 from typing import Any
 
@@ -60,6 +61,14 @@ def private_networks(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
 
 
 @register()
+def check_api_rate(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
+    if re.fullmatch(r"[1-9]\d*/(s|sec|m|min|h|hour|d|day)", settings.API_RATE):
+        return []
+    hint = "Write a number of requests and a time, such as 120/min."
+    return [Error(f"EMIC_API_RATE is no rate: {settings.API_RATE!r}.", hint=hint, id="emic.E006")]
+
+
+@register()
 def mail_server(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
     from people.queries.mail_status import has_mail_server
 
@@ -92,6 +101,6 @@ def https(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
 
 def run_checks_or_exit() -> None:
     """The same errors where no command runs the checks: a web server started by a container."""
-    for check in (check_secret_key, check_debug, check_secrets_key, private_networks, check_proxy):
+    for check in (check_secret_key, check_debug, check_secrets_key, private_networks, check_proxy, check_api_rate):
         for mistake in check(None):
             raise ImproperlyConfigured(f"{mistake.msg} {mistake.hint}")
