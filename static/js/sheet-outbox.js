@@ -111,7 +111,7 @@ const AGAIN = 3000; // ms after one that did not get through
  */
 export class Autosave {
   constructor({ read, saved }) {
-    Object.assign(this, { read, saved, timer: 0, since: 0, busy: false, due: false, lost: null });
+    Object.assign(this, { read, saved, timer: 0, since: 0, busy: false, due: false, lost: null, turn: 0 });
   }
 
   get waits() {
@@ -125,10 +125,10 @@ export class Autosave {
     this.timer = setTimeout(() => this.save(), Math.max(0, Math.min(AFTER, this.since + EVERY - now)));
   }
 
-  /** Forget what was to be saved: it is submitted, or another sheet is here. */
+  /** Forget what was to be saved, and replies that are still to come: it is submitted, or another sheet is here. */
   stop() {
     clearTimeout(this.timer);
-    Object.assign(this, { timer: 0, since: 0, due: false, lost: null });
+    Object.assign(this, { timer: 0, since: 0, due: false, lost: null, turn: this.turn + 1 });
   }
 
   async save() {
@@ -140,9 +140,10 @@ export class Autosave {
     if (!now) return;
     const sent = this.lost?.of === now.of ? this.lost : now;
     Object.assign(this, { busy: true, since: 0, lost: null });
+    const { turn } = this;
     const reply = await send(sent.url, new URLSearchParams(sent.body));
     this.busy = false;
-    const here = this.read()?.of === sent.of; // else another sheet has come meanwhile
+    const here = turn === this.turn && this.read()?.of === sent.of; // else another sheet has come meanwhile
     if (here && reply.state === "away") {
       Object.assign(this, { lost: sent, due: false });
       clearTimeout(this.timer);

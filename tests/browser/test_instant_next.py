@@ -134,3 +134,21 @@ def test_undo_asked_for_while_the_answer_is_on_its_way_follows_it(page: Page) ->
     pending.pop().continue_()
     wait_until(page, "before => document.getElementById('bench').dataset.assignment === before", first)
     assert codes() == [] and page.locator("[name^=a-]:checked").get_attribute("value") == "4"
+
+
+def test_a_late_reply_to_a_draft_does_not_submit_an_answer_that_was_undone(page: Page) -> None:
+    drafts: list[Route] = []
+    page.route("**/draft", lambda route: drafts.append(route))
+    first = assignment_on(page)
+    page.keyboard.press("4")
+    wait_for(page, drafts)
+    page.keyboard.press("Enter")
+    until_sent(page)
+    reply = drafts[0].fetch()
+    assert reply.status == 410
+    expect(page.locator("#undo")).to_be_visible()
+    page.keyboard.press("u")
+    wait_until(page, "before => document.getElementById('bench').dataset.assignment === before", first)
+    drafts[0].fulfill(response=reply)
+    page.wait_for_timeout(500)
+    assert assignment_on(page) == first and codes() == []
