@@ -7,6 +7,7 @@ import { Windows } from "./sheet-windows.js";
 const IDLE = 30_000; // ms after which time does not count as work
 const SAVING = 400, KEPT = 4000; // ms of a request after which the page says that it is being saved, and where it is kept
 const PRESSED_TWICE = 350; // ms within which a second press of Submit was meant for the sheet before
+const UNSEEN = 600; // ms within which a key or a click was meant for the sheet that a reply took away
 const $ = (id) => document.getElementById(id);
 const page = document.body;
 const device = new Device(page.dataset.person);
@@ -23,13 +24,16 @@ let sending = false;
 let slow = []; // timers of the answer that is being sent
 let undoNext = false; // asked for while the answer was on its way
 let cameAhead = 0; // when a sheet took the place of one that is being sent
+let cameUnasked = 0; // when a reply to another sheet changed this one
 
 // ---- one sheet ---------------------------------------------------------------------------------------------------
 
 function begin({ fresh = true, focus = false } = {}) {
+  const before = assignment;
   bench = $("bench");
   form = $("main").matches("form") ? $("main") : null;
   assignment = bench.dataset.assignment ?? null;
+  if (before !== undefined && before !== assignment) closeSkip();
   newer = 0;
   undoNext = false;
   autosave.stop();
@@ -38,7 +42,8 @@ function begin({ fresh = true, focus = false } = {}) {
   clearTimeout(againTimer);
   active = 0;
   ticked = moved = Date.now();
-  sending = false;
+  sending = outbox.has(assignment);
+  bench.classList.toggle("sends", sending);
   if (fresh && bench.dataset.now) clock = Date.parse(bench.dataset.now) - Date.now();
   watchUndo();
   if (bench.dataset.again) againTimer = setTimeout(lookAgain, bench.dataset.again * 1000);
@@ -60,6 +65,15 @@ function begin({ fresh = true, focus = false } = {}) {
     if (first === form) scrollTo(0, 0);
     else first.scrollIntoView();
   }
+}
+
+/** The reason that somebody chooses to skip a sheet is not a reason to skip the next. */
+function closeSkip() {
+  const dialog = $("why");
+  if (!dialog?.open) return;
+  dialog.close();
+  dialog.querySelector("form").reset();
+  cameUnasked = Date.now();
 }
 
 function focusOn(part) {
@@ -150,6 +164,7 @@ function give(stays = false) {
 /** First to the device, then out: a closed tab or a lost line loses nothing. */
 function deliver(url, data, key = `${Date.now()}-${Math.random()}`, stays = false) {
   autosave.stop();
+  undoNext = false;
   sending = true;
   bench.classList.add("sends");
   data.delete("csrfmiddlewaretoken");
@@ -185,16 +200,19 @@ function arrived(entry, reply, left) {
   if (reply.status === 200 && !skipped) device.keep(entry.assignment, null); // a skip may be taken back
   if (reply.status === 200) windows.tell("answered", entry.assignment);
   if (entry.work && entry.work !== location.pathname) return ofOther(entry, reply); // this sheet stays
+  if (reply.status !== 200) say("here", 0);
   if (reply.status !== 200 && reply.status !== 422) return load();
+  if (left && reply.status === 200) return; // another answer is still on its way
   if (reply.status === 200) say(skipped ? "skipped" : "saved", Date.now());
   if (reply.status === 200 && skipped) announce($("saved").dataset.skipped);
-  if (left && reply.status === 200) return;
   if (reply.data.go) return entry.assignment === assignment ? location.assign(reply.data.go) : undefined;
   const next = parts(reply.data);
+  const elsewhere = entry.assignment !== assignment; // the person is at another sheet
   if ("both" in next.bench.dataset) return both(next, entry);
-  const goesOn = reply.status === 200 && next.bench.dataset.assignment === assignment && entry.assignment !== assignment;
-  if (!goesOn) return swap(next, reply.status === 422);
-  swapRest(next, true); // the person is at this sheet already
+  const goesOn = reply.status === 200 && elsewhere && (location.search || next.bench.dataset.assignment === assignment);
+  if (!goesOn) return come(next, reply.status, elsewhere);
+  if (location.search) next.ahead = null; // a change goes back to where it began
+  swapRest(next, true);
   const words = next.bench.querySelector(".body > .msg.info[role=status]")?.textContent;
   if (words) notice(words);
   $("undo")?.remove();
@@ -203,6 +221,14 @@ function arrived(entry, reply, left) {
   watchUndo();
   if (undo && undoNext) undo.requestSubmit();
   undoNext = false;
+}
+
+/** Another sheet, or this one with what is wrong with it. */
+function come(next, status, elsewhere) {
+  const undo = undoNext && status === 200;
+  swap(next, status === 422);
+  if (elsewhere) cameUnasked = Date.now();
+  if (undo) $("undo")?.requestSubmit();
 }
 
 /** Of another work, whose sheet this is not. What the server did not take is still that sheet's draft. */
@@ -217,8 +243,11 @@ function ofOther({ work }, reply) {
 function both(next, entry) {
   const here = entry.assignment === assignment ? answersOf() : null; // they may have gone on typing, and go on
   const { id, selectionStart: caret } = document.activeElement;
+  const elsewhere = entry.assignment !== assignment;
   device.keep(entry.assignment, null);
   swap(next, true);
+  say("draft", Date.now());
+  if (elsewhere) cameUnasked = Date.now();
   history.replaceState(null, "", `?change=${entry.assignment}`);
   if (here && !same(here, answersOf())) put(here), typed();
   const field = here && id ? $(id) : null;
@@ -516,6 +545,7 @@ function open(id) {
   const dialog = $(id);
   if (!dialog || dialog.open) return;
   if (id === "help") tellDigits(dialog);
+  dialog.dataset.base = bench.dataset.base ?? "";
   dialog.showModal();
   (dialog.querySelector("textarea, [type=radio], .prose") ?? dialog.querySelector(".go"))?.focus();
 }
@@ -577,7 +607,7 @@ addEventListener("submit", async (event) => {
     event.preventDefault();
     if (sent.dataset.sent) return; // pressed twice
     sent.dataset.sent = "yes";
-    const reply = await ask(`${bench.dataset.base}report`, new URLSearchParams(new FormData(sent)));
+    const reply = await ask(`${sent.closest("dialog").dataset.base || bench.dataset.base}report`, new URLSearchParams(new FormData(sent)));
     delete sent.dataset.sent;
     if (reply.state === "away") return lineAway();
     if (reply.state === "out") return signedOut(true);
@@ -662,8 +692,14 @@ const ACTS = {
   t: () => bench.querySelector(".broken:not([hidden]) [data-reload]")?.click(),
 };
 
+const unseen = (target) => Date.now() - cameUnasked < UNSEEN && !target.closest?.("dialog");
+addEventListener("click", (event) => {
+  if (bench.contains(event.target) && unseen(event.target)) event.preventDefault(), event.stopPropagation();
+}, true);
+
 addEventListener("keydown", (event) => {
   if (event.defaultPrevented || event.isComposing || event.repeat) return;
+  if (unseen(event.target)) return event.preventDefault();
   const dialog = document.querySelector("dialog[open]");
   const typing = event.target.matches("textarea, select, input:not([type=radio]):not([type=checkbox])");
   const enter = event.key === "Enter";
@@ -694,6 +730,6 @@ begin();
 if (form && document.activeElement === page) focusOn(form); // one Tab, and the first field has it
 performance.mark("sheet-ready");
 if (outbox.waiting.length) {
-  sending = outbox.has(assignment);
+  watchSending();
   outbox.flush();
 }

@@ -3,9 +3,11 @@
 from collections.abc import Callable
 
 import pytest
+from django.utils import timezone
 from playwright.sync_api import Page, Route, expect
 
-from annotation.models import Annotation, Campaign
+from annotation.models import Annotation, Assignment, Campaign, ProblemReport
+from annotation.services.answers.submit import reopen
 from people.models import User
 from tests.browser.conftest import until_sent, until_sheet_ready, wait_until
 from tests.browser.test_rating import assignment_on, codes
@@ -14,6 +16,7 @@ from tests.personas import World
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 OpenAs = Callable[..., Page]
 AHEAD = "document.getElementById('ahead') !== null"
+UNSEEN = 700  # ms after which a sheet that came back unasked takes keys
 
 
 @pytest.fixture
@@ -97,6 +100,7 @@ def test_a_refused_answer_comes_back_and_the_next_sheet_keeps_what_was_chosen(pa
     assert not Annotation.objects.exists()
 
     page.unroute("**/submit")
+    page.wait_for_timeout(UNSEEN)
     give(page, "3")
     until_sent(page)
     wait_until(page, "before => document.getElementById('bench').dataset.assignment === before", second)
@@ -134,6 +138,127 @@ def test_undo_asked_for_while_the_answer_is_on_its_way_follows_it(page: Page) ->
     pending.pop().continue_()
     wait_until(page, "before => document.getElementById('bench').dataset.assignment === before", first)
     assert codes() == [] and page.locator("[name^=a-]:checked").get_attribute("value") == "4"
+
+
+def test_the_page_does_not_say_saved_while_another_answer_is_on_its_way(page: Page) -> None:
+    pending = hold_answers(page)
+    give(page, "4")
+    page.wait_for_timeout(400)
+    give(page, "2")
+    expect(page.locator("#saved")).to_have_text("Saving")
+    pending.pop().continue_()
+    wait_for(page, pending)
+    page.wait_for_timeout(300)
+    expect(page.locator("#saved")).to_have_text("Saving")
+    pending.pop().continue_()
+    expect(page.locator("#saved")).to_contain_text("Saved")
+    assert codes() == ["4", "2"]
+
+
+def refuse_first(page: Page) -> tuple[str, Route]:
+    """Submit a sheet with nothing chosen, which a page that checks less sends: the server will refuse it."""
+    pending, first = hold_answers(page), assignment_on(page)
+    page.evaluate("delete document.querySelector('[data-field]').dataset.required")
+    page.keyboard.press("Enter")
+    wait_for(page, pending)
+    return first, pending.pop()
+
+
+PRESS_WHEN_IT_COMES = """([first, keys]) => new Promise(done => new MutationObserver((_changes, watch) => {
+    if (document.getElementById("bench")?.dataset.assignment !== first) return;
+    watch.disconnect();
+    setTimeout(() => {
+        const how = { bubbles: true, cancelable: true };
+        for (const key of keys) document.body.dispatchEvent(new KeyboardEvent("keydown", { key, ...how }));
+        document.querySelector("[name=a-relevance][value='5']").click();
+        done();
+    }, 100);
+}).observe(document.body, { childList: true, subtree: true }))"""
+
+
+def test_keys_meant_for_a_sheet_do_not_answer_the_refused_sheet_that_comes_back(page: Page) -> None:
+    first, request = refuse_first(page)
+    page.evaluate(f"args => {{ window.pressed = ({PRESS_WHEN_IT_COMES})(args); }}", [first, ["5", "Enter"]])
+    request.continue_()
+    page.evaluate("window.pressed")
+    assert assignment_on(page) == first and page.locator("[name^=a-]:checked").count() == 0
+    expect(page.locator("#saved")).to_have_text("On this device")
+    page.wait_for_timeout(UNSEEN)
+    page.unroute("**/submit")
+    give(page, "3")
+    until_sent(page)
+    assert codes() == ["3"]
+
+
+def test_a_skip_dialog_skips_the_sheet_on_which_it_was_opened_or_none(page: Page) -> None:
+    first, request = refuse_first(page)
+    page.keyboard.press("s")
+    expect(page.locator("#why")).to_be_visible()
+    request.continue_()
+    wait_until(page, "before => document.getElementById('bench').dataset.assignment === before", first)
+    expect(page.locator("#why")).to_be_hidden()
+    page.keyboard.press("1")
+    page.keyboard.press("Enter")
+    page.wait_for_timeout(UNSEEN)
+    assert not Assignment.objects.filter(state="skipped").exists()
+
+
+def test_a_report_is_about_the_item_on_which_it_was_begun(page: Page) -> None:
+    first, request = refuse_first(page)
+    second = assignment_on(page)
+    page.keyboard.press("r")
+    page.locator("#report-text").fill("It is upside down")
+    request.continue_()
+    wait_until(page, "before => document.getElementById('bench').dataset.assignment === before", first)
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#report")).to_be_hidden()
+    assert str(ProblemReport.objects.get().assignment_id) == second
+
+
+def test_undo_on_a_sheet_that_waits_for_the_server_takes_back_that_sheet(page: Page) -> None:
+    pending = hold_answers(page)
+    give(page, "4")
+    second = assignment_on(page)
+    page.wait_for_timeout(400)
+    give(page, "2")
+    page.keyboard.press("u")
+    for _answer in range(2):
+        wait_for(page, pending)
+        pending.pop().continue_()
+    wait_until(page, "document.querySelector('[name^=a-]:checked')?.value === '2' && !document.querySelector('.sends')")
+    expect(page.locator("#saved")).to_have_text("Undone")
+    assert assignment_on(page) == second and codes() == ["4"]
+
+
+def test_a_page_that_opens_with_an_answer_on_its_way_says_so(page: Page) -> None:
+    hold_answers(page)
+    give(page, "4")
+    page.reload()
+    expect(page.locator("#saved")).to_have_text("Saving")
+
+
+def test_an_answer_that_arrives_leaves_an_earlier_one_open_for_its_change(page: Page, campaign: Campaign) -> None:
+    pending, first = hold_answers(page), assignment_on(page)
+    give(page, "4")
+    wait_for(page, pending)
+    pending.pop().continue_()
+    until_sent(page)
+    wait_until(page, AHEAD)
+    give(page, "2")
+    wait_for(page, pending)
+    pending.pop()
+    answer = Annotation.objects.get()
+    reopen(answer.assignment_id, answer.rater, timezone.now())
+    page.goto(f"/work/{campaign.pk}/?change={first}")
+    wait_for(page, pending)
+    pending.pop().continue_()
+    until_sent(page)
+    page.wait_for_timeout(300)
+    assert assignment_on(page) == first and codes() == ["4", "2"]
+    page.unroute("**/submit")
+    give(page, "1")
+    page.wait_for_url("**/work/history/", wait_until="commit")
+    assert codes() == ["2", "1"]
 
 
 def test_a_late_reply_to_a_draft_does_not_submit_an_answer_that_was_undone(page: Page) -> None:
