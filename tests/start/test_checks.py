@@ -69,7 +69,7 @@ def test_a_public_site_is_warned_that_passwords_travel_in_the_clear(settings: Se
 
 
 def test_the_rate_of_the_api_is_a_number_and_a_time(settings: Settings) -> None:
-    for rate, found in (
+    for rate, wanted in (
         ("120/min", []),
         ("5/s", []),
         ("120", ["emic.E006"]),
@@ -77,7 +77,7 @@ def test_the_rate_of_the_api_is_a_number_and_a_time(settings: Settings) -> None:
         ("", ["emic.E006"]),
     ):
         settings.API_RATE = rate
-        assert ids(checks.check_api_rate(None)) == found, rate
+        assert ids(checks.check_api_rate(None)) == wanted, rate
 
 
 def test_a_web_server_without_our_command_refuses_the_same_mistakes(settings: Settings) -> None:
