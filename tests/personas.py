@@ -13,7 +13,6 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
-from django.contrib.sessions.backends.db import SessionStore
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.test import Client
@@ -33,6 +32,7 @@ from people.models import (
     TeamMember,
     User,
 )
+from people.sessions.store import SessionStore
 
 PASSWORD = "a long quiet password"
 CONCEPTS = ("wedding", "breakfast", "market", "school")

@@ -41,6 +41,12 @@ class SessionStore(db.SessionStore):
         _remember(key, row[0], data)
         return data
 
+    def create_model_instance(self, data: dict[str, Any]) -> Any:
+        """The row to save. Whoever signs in here is known from the first request on."""
+        row = super().create_model_instance(data)
+        _remember(row.session_key, row.session_data, data)
+        return row
+
 
 def _remember(key: str, text: str, data: dict[str, Any]) -> None:
     """What a request may change inside is decoded for each; so are sessions without a person."""
