@@ -20,11 +20,11 @@ MOST_STATEMENTS = 8  # two of them a savepoint and its release, in place of a tr
 def rows_of(seat: CampaignCohort) -> tuple[Any, ...]:
     """All that a submit changes, but for ids and times."""
     assignments = Assignment.objects.filter(participation__cohort=seat).order_by("slot__position")
-    tallies = Tally.objects.filter(cohort=seat).order_by("shard")
+    tallies = Tally.objects.filter(cohort=seat).values_list("submitted", "wanted", "skipped")  # shards by ids
     return (
         list(assignments.values_list("state", "in_hand", "lease_until", "changed_at", "shown_at")),
         list(Slot.objects.filter(cohort=seat).order_by("position").values_list("reserved", "submitted", "wanted")),
-        sorted(tally for tally in tallies.values_list("submitted", "wanted", "skipped") if any(tally)),
+        [sum(counts) for counts in zip(*tallies, strict=True)],
     )
 
 
