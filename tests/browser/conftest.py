@@ -204,3 +204,8 @@ def until_sent(page: Page) -> None:
     that it is offline is not waited for.
     """
     wait_until(page, f"!(document.getElementById('line')?.hidden ?? true) || {UNSENT} === 0")
+
+
+def until_seen(page: Page) -> None:
+    """A refused answer that came back takes no key and no click at once: they were meant for the sheet it replaced."""
+    page.wait_for_timeout(700)

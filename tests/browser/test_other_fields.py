@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from annotation.models import Annotation, Campaign, SheetVersion
 from people.models import User
-from tests.browser.conftest import PHONE, until_sent, until_sheet_ready, wait_until
+from tests.browser.conftest import PHONE, until_seen, until_sent, until_sheet_ready, wait_until
 from tests.browser.test_rating import assignment_on, find_violations
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -60,6 +60,7 @@ def test_a_sheet_of_several_kinds_is_filled_by_keys(open_as: OpenAs, mixed: Camp
     assert not Annotation.objects.exists()
     assert find_violations(page) == ""
     before = assignment_on(page)
+    until_seen(page)
     page.get_by_label("Submit anyway").check()
     page.get_by_role("button", name="Submit").click()
     wait_until(page, "before => document.getElementById('bench').dataset.assignment !== before", before)

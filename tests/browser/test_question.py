@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 
 from annotation.models import Annotation, Campaign, Draft
 from people.models import User
-from tests.browser.conftest import PHONE, wait_until
+from tests.browser.conftest import PHONE, until_seen, wait_until
 from tests.browser.stage_setup import apply_recipe_stage, create_items, create_open_campaign
 from tests.browser.test_rating import answered, find_violations, wait_for_images
 from tests.personas import World
@@ -84,6 +84,7 @@ def test_remarks_on_an_answer_are_confirmed_at_once(open_as: OpenAs, writing: Ca
     assert page.get_by_label("The answer").input_value() == "It is the Festa Junina."
     shot(page, "question-warned-phone", full_page=True)
     assert find_violations(page) == ""
+    until_seen(page)
     page.get_by_label("Your question about it").fill("What is poured?")
     page.locator("#w-answer").get_by_label("Submit anyway").check()
     answered(page, lambda: page.get_by_role("button", name="Submit").tap())
