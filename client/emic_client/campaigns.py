@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from .connection import Connection
-from .remote_object import RemoteObject
+from .remote_object import RemoteList, RemoteObject
 from .resources import CampaignRecord, CohortProgress
 
 
@@ -48,29 +48,20 @@ class Campaign(RemoteObject[CampaignRecord]):
         return self.refresh()
 
 
-class Campaigns:
+class Campaigns(RemoteList[Campaign]):
     """The campaigns of a benchmark."""
 
     def __init__(self, connection: Connection, path: str) -> None:
-        self._connection = connection
-        self._path = f"{path}campaigns/"
+        super().__init__(connection, f"{path}campaigns/")
 
     def create(self, stage: str, *, cohorts: Mapping[str, int], **options: Any) -> Campaign:
         """A draft of one stage, by its key. `cohorts`: label, and how many answers are wanted of each item. `options`:
         name, summary, opens_on, closes_on, conditions, instructions (language to text)."""
         body = {"stage": stage, "cohorts": {str(name): wanted for name, wanted in cohorts.items()}, **options}
-        return Campaign(self._connection, self._path, self._connection.post(self._path, body))
+        return self._object(self._connection.post(self._path, body))
 
     def get(self, campaign_id: int) -> Campaign:
-        return Campaign(self._connection, self._path, self._connection.get(f"{self._path}{int(campaign_id)}/"))
+        return self._get(campaign_id)
 
-    def iter(self) -> Iterator[Campaign]:
-        """Oldest first."""
-        for raw in self._connection.pages(self._path):
-            yield Campaign(self._connection, self._path, raw)
-
-    def __iter__(self) -> Iterator[Campaign]:
-        return self.iter()
-
-    def list(self) -> list[Campaign]:
-        return list(self.iter())
+    def _object(self, raw: Mapping[str, Any]) -> Campaign:
+        return Campaign(self._connection, self._path, raw)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
 from .connection import Connection
-from .remote_object import RemoteObject
+from .remote_object import RemoteList, RemoteObject
 from .resources import PlanCost, PlanPreview, PlanRecord
 
 
@@ -41,12 +41,11 @@ class Plan(RemoteObject[PlanRecord]):
         return PlanCost.from_json(self._connection.get(f"{self.path}cost/"))
 
 
-class Plans:
+class Plans(RemoteList[Plan]):
     """The plans of a benchmark."""
 
     def __init__(self, connection: Connection, path: str) -> None:
-        self._connection = connection
-        self._path = f"{path}plans/"
+        super().__init__(connection, f"{path}plans/")
         self._preview_path = f"{path}plans:preview/"
         self._conditions_path = f"{path}model-conditions/"
 
@@ -64,21 +63,13 @@ class Plans:
         conditions of each. `endpoint`: name or number. `options`: budget, seed, asked_about, confirmed (how many items
         cannot be asked, as the preview said)."""
         raw = self._connection.post(self._path, body_of(models, endpoint, options))
-        return Plan(self._connection, self._path, raw)
+        return self._object(raw)
 
     def get(self, plan_id: int) -> Plan:
-        return Plan(self._connection, self._path, self._connection.get(f"{self._path}{int(plan_id)}/"))
+        return self._get(plan_id)
 
-    def iter(self) -> Iterator[Plan]:
-        """Oldest first."""
-        for raw in self._connection.pages(self._path):
-            yield Plan(self._connection, self._path, raw)
-
-    def __iter__(self) -> Iterator[Plan]:
-        return self.iter()
-
-    def list(self) -> list[Plan]:
-        return list(self.iter())
+    def _object(self, raw: Mapping[str, Any]) -> Plan:
+        return Plan(self._connection, self._path, raw)
 
 
 def body_of(models: Mapping[str, Sequence[str]], endpoint: str | int, options: Mapping[str, Any]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from .connection import Connection
 from .downloads import download, local_path
 from .errors import NotFound, Problem
 from .jobs import Clock, Job, is_quiet
-from .remote_object import RemoteObject
+from .remote_object import RemoteList, RemoteObject
 from .resources import ExportRecord, ReleaseFile, ReleaseRecord
 
 
@@ -96,41 +96,29 @@ class Release(RemoteObject[ReleaseRecord]):
         return str(address)
 
 
-class Releases:
+class Releases(RemoteList[Release]):
     """The releases of a benchmark."""
 
     def __init__(self, connection: Connection, path: str) -> None:
-        self._connection = connection
+        super().__init__(connection, f"{path}releases/")
         self._benchmark_path = path
-        self._path = f"{path}releases/"
 
     def create(self, version: str | None = None, **options: Any) -> Release:
         """A draft: `.build()` writes its files. `version`: three numbers, or the proposed one. `options`: stages,
         formats, images ("none", "names", "licensed", "stripped", "originals"), splits (shares in percent, such as
         {"train": 80, "test": 20}), group_by, seed, withhold, embed, versions, vectors, notes."""
         body = {**({} if version is None else {"version": version}), **options}
-        return self._release(self._connection.post(self._path, body))
+        return self._object(self._connection.post(self._path, body))
 
     def get(self, version: str | int) -> Release:
         """By its version, such as "1.0.0", or its number. Raises NotFound."""
         if isinstance(version, int):
-            return self._release(self._connection.get(f"{self._path}{version}/"))
+            return self._get(version)
         for raw in self._connection.pages(self._path, {"version": version}):
-            return self._release(raw).refresh()
+            return self._object(raw).refresh()
         raise NotFound(f"There is no release {version!r}.", Problem(status=404))
 
-    def iter(self) -> Iterator[Release]:
-        """Oldest first."""
-        for raw in self._connection.pages(self._path):
-            yield self._release(raw)
-
-    def __iter__(self) -> Iterator[Release]:
-        return self.iter()
-
-    def list(self) -> list[Release]:
-        return list(self.iter())
-
-    def _release(self, raw: Mapping[str, Any]) -> Release:
+    def _object(self, raw: Mapping[str, Any]) -> Release:
         return Release(self._connection, self._benchmark_path, raw)
 
 

@@ -1,8 +1,8 @@
-"""What campaigns, runs, releases and exports share: asked for again, and changed by a POST that answers with them."""
+"""What campaigns, runs, releases and others share: listed, asked for again, and changed by a POST."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from .connection import Connection
@@ -69,3 +69,35 @@ class RemoteObject(Generic[R]):
     def _act(self, name: str, body: Any = None) -> Self:
         self.data = self._record.from_json(self._connection.post(f"{self.path}{name}/", body))
         return self
+
+
+T = TypeVar("T")
+
+
+class RemoteList(Generic[T]):
+    """The objects of one address."""
+
+    def __init__(self, connection: Connection, path: str) -> None:
+        self._connection = connection
+        self._path = path
+
+    def _object(self, raw: Mapping[str, Any]) -> T:
+        """The object of what the site says of it."""
+        raise NotImplementedError
+
+    def _get(self, number: int) -> T:
+        return self._object(self._connection.get(f"{self._path}{int(number)}/"))
+
+    def _pages(self, **filters: Any) -> Iterator[T]:
+        for raw in self._connection.pages(self._path, filters or None):
+            yield self._object(raw)
+
+    def iter(self) -> Iterator[T]:
+        """Oldest first."""
+        return self._pages()
+
+    def __iter__(self) -> Iterator[T]:
+        return self.iter()
+
+    def list(self) -> list[T]:
+        return list(self)

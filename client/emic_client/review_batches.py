@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from .connection import Connection
-from .remote_object import RemoteObject
+from .remote_object import RemoteList, RemoteObject
 from .resources import ReviewBatchRecord
 
 
@@ -32,12 +32,11 @@ class ReviewBatch(RemoteObject[ReviewBatchRecord]):
         return self._act("undo")
 
 
-class ReviewBatches:
+class ReviewBatches(RemoteList[ReviewBatch]):
     """The samples of a benchmark, without those of your own answers."""
 
     def __init__(self, connection: Connection, path: str) -> None:
-        self._connection = connection
-        self._path = f"{path}review-batches/"
+        super().__init__(connection, f"{path}review-batches/")
 
     def draw(self, stage: str, **options: Any) -> dict[str, int]:
         """Draw a sample of each author's waiting answers: how many authors and answers, and the seed. `options`: size,
@@ -46,15 +45,14 @@ class ReviewBatches:
         return drawn
 
     def get(self, batch_id: int) -> ReviewBatch:
-        return ReviewBatch(self._connection, self._path, self._connection.get(f"{self._path}{int(batch_id)}/"))
+        return self._get(batch_id)
 
     def iter(self, stage: str = "") -> Iterator[ReviewBatch]:
         """Oldest first."""
-        for raw in self._connection.pages(self._path, {"stage": stage} if stage else None):
-            yield ReviewBatch(self._connection, self._path, raw)
-
-    def __iter__(self) -> Iterator[ReviewBatch]:
-        return self.iter()
+        return self._pages(**({"stage": stage} if stage else {}))
 
     def list(self, stage: str = "") -> list[ReviewBatch]:
         return list(self.iter(stage))
+
+    def _object(self, raw: Mapping[str, Any]) -> ReviewBatch:
+        return ReviewBatch(self._connection, self._path, raw)

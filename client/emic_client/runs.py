@@ -10,7 +10,7 @@ from .campaigns import Campaign
 from .connection import Connection
 from .errors import EmicError
 from .jobs import Clock, Job
-from .remote_object import RemoteObject
+from .remote_object import RemoteList, RemoteObject
 from .resources import RunCost, RunPlan, RunRecord
 
 ENDED = frozenset({"done", "failed", "cancelled", "paused"})
@@ -84,12 +84,11 @@ class Run(RemoteObject[RunRecord]):
         return self
 
 
-class Runs:
+class Runs(RemoteList[Run]):
     """The runs of models over a benchmark."""
 
     def __init__(self, connection: Connection, path: str) -> None:
-        self._connection = connection
-        self._path = f"{path}runs/"
+        super().__init__(connection, f"{path}runs/")
         self._plan_path = f"{path}runs:plan/"
 
     def plan(self, campaign: str | int | Campaign, *, endpoint: str | int, **options: Any) -> RunPlan:
@@ -101,21 +100,13 @@ class Runs:
         `endpoint`: name or number. `options`: model, prompt, budget, repeats, seed, sample, conditions, targets,
         confirmed (how many units cannot be asked, as the plan said), and what else /api/docs/ lists."""
         raw = self._connection.post(self._path, body_of(campaign, endpoint, options))
-        return Run(self._connection, self._path, raw)
+        return self._object(raw)
 
     def get(self, run_id: int) -> Run:
-        return Run(self._connection, self._path, self._connection.get(f"{self._path}{int(run_id)}/"))
+        return self._get(run_id)
 
-    def iter(self) -> Iterator[Run]:
-        """Oldest first."""
-        for raw in self._connection.pages(self._path):
-            yield Run(self._connection, self._path, raw)
-
-    def __iter__(self) -> Iterator[Run]:
-        return self.iter()
-
-    def list(self) -> list[Run]:
-        return list(self.iter())
+    def _object(self, raw: Mapping[str, Any]) -> Run:
+        return Run(self._connection, self._path, raw)
 
 
 def body_of(campaign: str | int | Campaign, endpoint: str | int, options: Mapping[str, Any]) -> dict[str, Any]:

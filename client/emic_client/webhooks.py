@@ -13,7 +13,7 @@ from typing import Any
 
 from .connection import Connection
 from .errors import EmicError
-from .remote_object import RemoteObject
+from .remote_object import RemoteList, RemoteObject
 from .resources import DeliveryRecord, WebhookRecord
 
 PATH = "/api/v1/webhooks/"
@@ -73,32 +73,24 @@ class Webhook(RemoteObject[WebhookRecord]):
         return DeliveryRecord.from_json(self._connection.post(f"{self.path}deliveries/{int(number)}/redeliver/"))
 
 
-class Webhooks:
+class Webhooks(RemoteList[Webhook]):
     """The webhooks that the token's person may change."""
 
     def __init__(self, connection: Connection) -> None:
-        self._connection = connection
+        super().__init__(connection, PATH)
 
     def create(self, url: str, verbs: Sequence[str], *, team: str, benchmark: str = "") -> Webhook:
         """A webhook of a benchmark (its slug), or of all benchmarks of the team. Its `secret` is told once."""
         body: dict[str, Any] = {"team": team, "url": url, "verbs": list(verbs)}
         if benchmark:
             body["benchmark"] = benchmark
-        return Webhook(self._connection, self._connection.post(PATH, body))
+        return self._object(self._connection.post(PATH, body))
 
     def get(self, webhook_id: int) -> Webhook:
-        return Webhook(self._connection, self._connection.get(f"{PATH}{int(webhook_id)}/"))
+        return self._get(webhook_id)
 
-    def iter(self) -> Iterator[Webhook]:
-        """Oldest first."""
-        for raw in self._connection.pages(PATH):
-            yield Webhook(self._connection, raw)
-
-    def __iter__(self) -> Iterator[Webhook]:
-        return self.iter()
-
-    def list(self) -> list[Webhook]:
-        return list(self.iter())
+    def _object(self, raw: Mapping[str, Any]) -> Webhook:
+        return Webhook(self._connection, raw)
 
     def delete(self, webhook_id: int) -> None:
         self.get(webhook_id).delete()
