@@ -18,8 +18,8 @@ from annotation.models import (
     SheetVersion,
     Unit,
 )
-from annotation.queries.sql import JoinedColumns, fetch
 from benchmarks.models import Benchmark, Image, Item, ItemFact, ItemImage, Stage
+from jobs.queries.statements import JoinedColumns, fetch
 from people.models import Cohort, Rater, User
 
 PLACE = JoinedColumns(

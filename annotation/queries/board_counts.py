@@ -15,10 +15,11 @@ from django.db.models import Count, Max, QuerySet
 
 from annotation.models import Annotation, Campaign, CampaignCohort, Participation
 from annotation.queries.progress import progress_of
-from annotation.queries.sql import AVAILABLE, fetch
+from annotation.queries.sql import AVAILABLE
 from benchmarks.models import Benchmark, ItemReturn, Stage
 from benchmarks.rules.forecast import DAYS
 from jobs.models import Event
+from jobs.queries.statements import fetch
 from people.models import Cohort, CohortMember, Rater
 
 UNUSABLE = f"""

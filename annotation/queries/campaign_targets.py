@@ -1,7 +1,7 @@
 """Which target a campaign asks each of its cohorts about: the cohort's label when its first item was assigned."""
 
 from annotation.models import Campaign, CampaignCohort
-from annotation.queries.sql import fetch
+from jobs.queries.statements import fetch
 
 # A cohort that is renamed later keeps its target, or its people would be asked about every item again.
 TARGETS = """

@@ -14,8 +14,9 @@ from typing import Any, Literal
 from django.utils import timezone
 
 from annotation.models import Campaign, CampaignCohort
-from annotation.queries.sql import AVAILABLE, fetch
+from annotation.queries.sql import AVAILABLE
 from benchmarks.queries.availability import is_available
+from jobs.queries.statements import fetch
 
 By = Literal["concept", "item"]
 Show = Literal["", "missing", "holes"]

@@ -14,12 +14,12 @@ from typing import Literal
 
 from django.utils import translation
 
-from annotation.queries.sql import fetch
 from benchmarks.models import CohortLabel, Stage
 from benchmarks.queries.label_sets import find_set, set_for_tables
 from benchmarks.queries.saved_recipes import recipe_of
 from benchmarks.rules.coverage import CoverageError, CoverageSpec
 from benchmarks.rules.label_sets.contract import LabelSpec, fold, spellings
+from jobs.queries.statements import fetch
 from people.models import Cohort
 
 GapReason = Literal[

@@ -13,8 +13,8 @@ from django.utils.translation import ngettext_lazy
 from annotation.models import CampaignCohort
 from annotation.queries.coverage import ACCEPTED, SLOTS, STILL_ASKED, UNITS
 from annotation.queries.gate import CONSENTED, EXCLUDED
-from annotation.queries.sql import fetch
 from benchmarks.models import Stage
+from jobs.queries.statements import fetch
 from people.locales.time_zones import zone_named
 
 IDLE = timedelta(days=7)

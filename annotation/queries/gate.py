@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
-from annotation.queries.sql import fetch
+from jobs.queries.statements import fetch
 from people.locales.time_zones import zone_named
 
 Reason = Literal[

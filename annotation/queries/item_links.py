@@ -2,8 +2,8 @@
 
 from collections.abc import Collection, Iterable, Sequence
 
-from annotation.queries.sql import fetch
 from benchmarks.models import Stage
+from jobs.queries.statements import fetch
 
 UP = """WITH RECURSIVE up (item, id) AS (
   SELECT s.item_id, s.source_id FROM annotation_itemsource s WHERE s.item_id = ANY(%(items)s)

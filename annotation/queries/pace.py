@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from annotation.queries.sql import fetch
+from jobs.queries.statements import fetch
 
 LEAST_ANSWERS = 20  # from here on the pace of a stage counts as known
 PACE = """

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from annotation.queries.sql import fetch
+from jobs.queries.statements import fetch
 
 SUMS = """SELECT cohort_id, sum(submitted), sum(wanted) FROM annotation_tally
           WHERE cohort_id = ANY(%s) GROUP BY cohort_id"""

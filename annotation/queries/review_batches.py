@@ -7,8 +7,8 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from annotation.models import Annotation, ReviewBatch, SampledAnswer
 from annotation.queries.review_queue import waiting_answers
-from annotation.queries.sql import fetch
 from benchmarks.models import Benchmark, Stage
+from jobs.queries.statements import fetch
 from people.models import User
 
 # Of each sampled answer the first decision on the drawn version or a later one. Left out: answers that were taken back,

@@ -3,8 +3,8 @@
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from annotation.queries.sql import fetch
 from benchmarks.models import Benchmark
+from jobs.queries.statements import fetch
 
 # Decisions that stand, and those that a third person's replaced: these were work, too.
 DECISIONS = """

@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from annotation.models import Campaign, CampaignCohort
 from annotation.queries.board_counts import opened_for_models
 from annotation.queries.progress import Progress, progress_of
-from annotation.queries.sql import fetch
+from jobs.queries.statements import fetch
 from people.models import Cohort, CohortMember
 from people.services.consent import ConsentState, consent_states
 

@@ -1,8 +1,4 @@
-"""How the statements of this app are run, and what several of them say."""
-
-from jobs.queries.statements import Columns, JoinedColumns, execute, fetch
-
-__all__ = ["AVAILABLE", "Columns", "JoinedColumns", "execute", "fetch"]
+"""What several statements of this app say."""
 
 # Whether an item `i` may be given to people and models; the same as benchmarks.queries.availability.is_available.
 AVAILABLE = """(i.withdrawn_at IS NULL AND CASE i.intake WHEN 'dropped' THEN false WHEN 'waiting' THEN

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from django.db.models.functions import Coalesce
 
 from annotation.models import Annotation, CampaignCohort, Slot
-from annotation.queries.sql import fetch
+from jobs.queries.statements import fetch
 
 # A campaign waits for a unit while a cohort that it asks gave fewer answers than its target. Slots of new items are
 # made a moment after the items, so a cohort without one is asked if the unit is one of its own; where cohorts share

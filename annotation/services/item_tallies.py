@@ -12,12 +12,12 @@ from django.db import transaction
 from django.db.models import Sum
 
 from annotation.models import Annotation, Campaign, Tally
-from annotation.queries.sql import execute
 from annotation.services.sheets.sheet_versions import sheet_of
 from benchmarks.models import ItemTally, Stage, StageTally
 from evaluation.metrics.boxes import corners_of
 from evaluation.metrics.disagreement import between_boxes, between_groupings
 from evaluation.metrics.partitions import Partition
+from jobs.queries.statements import execute
 from jobs.services.bulk import insert_rows
 from people.models import Rater
 

@@ -9,11 +9,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotation.models import Annotation
-from annotation.queries.sql import fetch
 from benchmarks.models import Stage
 from benchmarks.pages.board import Cell, Note, Reading, Row, Rows, address, board_number
 from benchmarks.queries.model_conditions import model_conditions
 from benchmarks.templatetags.texts import localise
+from jobs.queries.statements import fetch
 from people.models import Rater
 from predictions.models import Call, Run
 from predictions.models.calls import INCOMPLETE

@@ -7,8 +7,8 @@ from typing import Any
 from django.db.models import Count
 
 from annotation.models import Campaign
-from annotation.queries.sql import fetch
 from benchmarks.models import Stage
+from jobs.queries.statements import fetch
 from predictions.models import Call, Run
 
 State = Call.State

@@ -8,8 +8,8 @@ from decimal import Decimal
 from django.db.models import Count, Q, Sum
 from django.utils import timezone
 
-from annotation.queries.sql import fetch
 from jobs.models import Job
+from jobs.queries.statements import fetch
 from jobs.services.job_context import LEASE
 from predictions.models import Attempt, Call, Run
 from predictions.models.calls import INCOMPLETE

@@ -128,9 +128,9 @@ def measure(items: int, cohorts: int, stages: int) -> tuple[int, float]:
     from django.test import Client
     from django.test.utils import CaptureQueriesContext
 
-    from annotation.queries.sql import fetch
     from benchmarks.pages.board import board_of
     from evaluation.tasks import renew_board
+    from jobs.queries.statements import fetch
     from tests.annotation.queue import factories
 
     benchmark, looker = make(items, cohorts, stages)

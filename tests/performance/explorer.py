@@ -76,7 +76,7 @@ COHORTS, RUNS, LIMIT = 5, 30, 300  # ms, on a quiet machine
 
 def ticks_of_database() -> float:
     """Milliseconds of processor time that this connection's process of PostgreSQL has used."""
-    from annotation.queries.sql import fetch
+    from jobs.queries.statements import fetch
 
     [(pid,)] = fetch("SELECT pg_backend_pid()", [])
     values = Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].split()
@@ -180,7 +180,7 @@ def measure(stage: Any, looker: Any) -> bool:
     from django.db import connection
     from django.test import Client
 
-    from annotation.queries.sql import fetch
+    from jobs.queries.statements import fetch
 
     client = Client(HTTP_HOST="localhost")
     client.force_login(looker, backend="django.contrib.auth.backends.ModelBackend")

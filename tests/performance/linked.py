@@ -62,8 +62,8 @@ def measure(items: int) -> tuple[int, float]:
     from django.db import connection
     from django.test.utils import CaptureQueriesContext
 
-    from annotation.queries.sql import fetch
     from evaluation.reports import linked_stages
+    from jobs.queries.statements import fetch
     from tests.annotation.queue import factories
 
     benchmark, stage = make(items)

@@ -124,7 +124,7 @@ def main() -> None:
         from django.test import Client
 
         from annotation.queries.coverage import CoverageFilter, coverage_page
-        from annotation.queries.sql import fetch
+        from jobs.queries.statements import fetch
 
         campaign, looker = make(chosen.items, chosen.cohorts)
         client = Client(HTTP_HOST="localhost")

@@ -10,9 +10,9 @@ from typing import Any
 from psycopg.types.json import Jsonb
 
 from annotation.models import Annotation, Assignment, Rating, Review
-from annotation.queries.sql import fetch
 from annotation.services.queue.slots import SHIFTED, shift_params
 from annotation.sheets.sheet import FieldCode
+from jobs.queries.statements import fetch
 
 # The answer, one rating for each code, and the assignment's new state: all or nothing anyway, so in one round trip.
 WRITTEN = """kept AS (

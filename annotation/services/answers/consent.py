@@ -8,12 +8,12 @@ from django.db.models import QuerySet
 from annotation.models import Annotation, Assignment, Participation
 from annotation.models.answers import CONSENT_WITHDRAWN
 from annotation.queries.consent_withdrawal import NEVER_SELECTED
-from annotation.queries.sql import fetch
 from annotation.services.answers.inclusion import JOINS, SURPLUS, WITHDRAWN, CountChange, recompute_counted, slots_of
 from annotation.services.queue import slots
 from annotation.services.queue.leases import free_places
 from annotation.services.queue.locks import lock_participation
 from annotation.services.transactions import in_transaction
+from jobs.queries.statements import fetch
 from people.models import ConsentVersion, Rater, Team, User
 from people.services import consent
 

@@ -6,10 +6,10 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from annotation.models import Assignment, Draft
-from annotation.queries.sql import fetch
 from annotation.services.answers.submit import ANSWERED, AlreadyAnswered, AssignmentStateError
 from annotation.services.transactions import in_transaction
 from annotation.sheets.opening_log import merge_openings
+from jobs.queries.statements import fetch
 from people.models import Rater
 
 MOST_BYTES = 64 * 1024

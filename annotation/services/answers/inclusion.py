@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from annotation.models import CampaignCohort
 from annotation.models.answers import CONSENT_WITHDRAWN
 from annotation.queries.consent_withdrawal import NO_CONSENT, withdrawn_sql
-from annotation.queries.sql import fetch
 from annotation.services.derivation import outbox
 from annotation.services.queue import slots
 from annotation.services.queue.leases import Freed
+from jobs.queries.statements import fetch
 
 SURPLUS = "surplus"
 WITHDRAWN = withdrawn_sql("an", "r.user_id", "b.team_id")

@@ -10,8 +10,8 @@ from annotation.models import Assignment
 from annotation.queries import gate
 from annotation.queries.gate import Gate
 from annotation.queries.resolutions import settles_disputes
-from annotation.queries.sql import fetch
 from annotation.services.queue.claim import LockedParticipation
+from jobs.queries.statements import fetch
 
 
 @dataclass(frozen=True)

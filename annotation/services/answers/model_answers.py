@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 from django.db.models import Exists, OuterRef, Q
 
 from annotation.models import Annotation, Assignment, Campaign, CampaignCohort, Rating, Review
-from annotation.queries.sql import fetch
 from annotation.services.answers.inclusion import recompute_counted
 from annotation.services.answers.submit import OF_FILES
 from annotation.services.derivation import outbox
@@ -18,6 +17,7 @@ from annotation.services.queue import slots
 from annotation.services.review.reviews import BECOMES, Decision
 from annotation.services.sheets import rule_versions
 from annotation.sheets.sheet import ParsedSheet
+from jobs.queries.statements import fetch
 from people.models import Rater
 
 OF_RUNS = "run:"  # so begin the keys of answers that a run wrote

@@ -16,7 +16,6 @@ from annotation.displays.shown_item import upload_info
 from annotation.fields.contract import ShownImage
 from annotation.models import Assignment, Draft, Upload
 from annotation.queries.gate import SHUTS_OUT, check_gate
-from annotation.queries.sql import fetch
 from annotation.services.sheets.sheet_versions import sheet_of
 from annotation.services.transactions import in_transaction
 from benchmarks.images import pictures
@@ -25,6 +24,7 @@ from benchmarks.services import derivatives, safe_fetch
 from benchmarks.services.images import ImageRefused, store_image
 from benchmarks.services.safe_fetch import FetchRefused, FetchResult
 from jobs.models import record
+from jobs.queries.statements import fetch
 
 UNANSWERED = (Assignment.State.RESERVED, Assignment.State.RELEASED, Assignment.State.SKIPPED)
 MOST_PICTURES = 12

@@ -17,7 +17,6 @@ from django.db.models import Exists, OuterRef
 
 from annotation.models import Campaign, ItemSource
 from annotation.queries.resolutions import settles_disputes
-from annotation.queries.sql import execute, fetch
 from annotation.services.derivation import outbox
 from annotation.services.derivation.accepted_results import results_for
 from annotation.services.derivation.group_scope import concerned_items, with_known_parts
@@ -37,6 +36,7 @@ from benchmarks.rules.derivations import Derivation, DerivationError, ItemDraft
 from benchmarks.rules.derivations.registry import KINDS
 from benchmarks.services.intake.judging import lock_stage
 from benchmarks.services.picture_arrangement import arrange
+from jobs.queries.statements import execute, fetch
 
 log = logging.getLogger(__name__)
 BATCH = 500

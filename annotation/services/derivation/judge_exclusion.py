@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 
-from annotation.queries.sql import execute
 from benchmarks.models import Item
+from jobs.queries.statements import execute
 
 # Everybody who ever answered the former revision, decided on an answer to it, or returned it; and whoever was excluded
 # from it already.

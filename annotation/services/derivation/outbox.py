@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 
 from django.db import connection, transaction
 
-from annotation.queries.sql import fetch
 from jobs.connections.broker import dispatch
+from jobs.queries.statements import fetch
 
 TASK = "annotation.derive"
 

@@ -10,12 +10,12 @@ from datetime import datetime
 from django.db.models import QuerySet
 
 from annotation.models import ItemSource
-from annotation.queries.sql import fetch
 from annotation.services.derivation.accepted_results import results_of
 from annotation.services.derivation.run_choice import RunChoice
 from benchmarks.models import Item, Stage
 from benchmarks.queries.availability import is_kept, kept_without
 from benchmarks.rules.derivations import Derivation
+from jobs.queries.statements import fetch
 
 DRAW = "sample"
 # Of these items, those that have an answer, or of which something was made that has one.

@@ -19,7 +19,6 @@ from annotation.models import (
     Upload,
 )
 from annotation.queries.review_queue import REJECTED
-from annotation.queries.sql import execute, fetch
 from annotation.services.answers import model_answers
 from annotation.services.answers.inclusion import recompute_counted
 from annotation.services.derivation import outbox
@@ -30,6 +29,7 @@ from annotation.services.queue import slots
 from annotation.services.review.reviews import BECOMES, Decision
 from annotation.services.sheets import rule_versions
 from jobs.models import JobRow
+from jobs.queries.statements import execute, fetch
 from people.models import Rater
 from people.services.raters import add_model_info, model_conflict
 

@@ -8,8 +8,8 @@ Read docs/explanation/queue.md first. `claim` needs a transaction and the lock o
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from annotation.queries.sql import fetch
 from annotation.services.transactions import RetryTransaction
+from jobs.queries.statements import fetch
 
 ACTIVE = timedelta(minutes=5)
 ACTIVE_LIMIT = 200

@@ -21,12 +21,12 @@ from annotation.queries.coverage_cells import (
     row_keys,
     team_cohorts,
 )
-from annotation.queries.sql import fetch
 from annotation.services.queue import slots
 from benchmarks.models import Stage
 from benchmarks.rules.coverage import CoverageSpec
 from benchmarks.rules.label_sets.contract import fold
 from jobs.models import record
+from jobs.queries.statements import fetch
 
 NAMED = 100  # of the slots that an event names
 

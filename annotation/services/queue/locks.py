@@ -4,8 +4,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from annotation.models import Participation
-from annotation.queries.sql import fetch
 from annotation.services.queue.claim import LockedParticipation
+from jobs.queries.statements import fetch
 
 SEEN_EVERY = timedelta(minutes=1)
 

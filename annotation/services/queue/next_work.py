@@ -9,11 +9,11 @@ from datetime import datetime, timedelta
 from annotation.models import Assignment, CampaignCohort
 from annotation.queries import assignments
 from annotation.queries.gate import SHUTS_OUT, Gate, Reason, check_gate
-from annotation.queries.sql import fetch
 from annotation.services.queue.claim import MAY_HAVE, LockedParticipation, claim
 from annotation.services.queue.leases import release_expired
 from annotation.services.queue.locks import lock_participation_of
 from annotation.services.transactions import in_transaction
+from jobs.queries.statements import fetch
 from people.models import Rater
 
 # The one ahead comes into hand when nothing is. Told: for each that is held, whether it is in hand now.

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from django.db import connection, transaction
 
-from annotation.queries.sql import AVAILABLE, execute, fetch
+from annotation.queries.sql import AVAILABLE
 from annotation.services.answers.inclusion import BAR, JOINS
+from jobs.queries.statements import execute, fetch
 
 
 @dataclass(frozen=True)

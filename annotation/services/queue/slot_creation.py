@@ -9,11 +9,12 @@ from annotation.displays import UnknownDisplay, display
 from annotation.displays.contract import required
 from annotation.models import Campaign, CampaignCohort
 from annotation.queries.campaign_targets import target_of
-from annotation.queries.sql import AVAILABLE, execute, fetch
+from annotation.queries.sql import AVAILABLE
 from annotation.services.derivation import outbox
 from annotation.services.queue import slots
 from annotation.services.transactions import in_transaction
 from benchmarks.models import Stage
+from jobs.queries.statements import execute, fetch
 
 BATCH = 5000
 MANY = 1000  # from here on the planner must hear of it

@@ -12,9 +12,10 @@ from typing import Any
 
 from annotation.models import Tally
 from annotation.queries.progress import Progress
-from annotation.queries.sql import AVAILABLE, execute, fetch
+from annotation.queries.sql import AVAILABLE
 from annotation.services.derivation import outbox
 from jobs.models import events
+from jobs.queries.statements import execute, fetch
 
 # To the end of the queue: later than every cursor (see HORIZON in claim.py).
 END = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint"

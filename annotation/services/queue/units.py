@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from annotation.models import Assignment, Campaign, CampaignCohort, Slot
-from annotation.queries.sql import fetch
 from annotation.services.derivation import outbox
 from annotation.services.queue import slots
 from annotation.services.queue.locks import lock_all_participations
 from annotation.services.transactions import in_transaction
 from jobs.models import record
+from jobs.queries.statements import fetch
 from people.models import User
 
 NAMED = 100  # of the slots that an event names

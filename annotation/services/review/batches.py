@@ -18,11 +18,11 @@ from annotation.queries.review_batches import (
     sample_counts,
     waiting_by_author,
 )
-from annotation.queries.sql import fetch
 from annotation.services.derivation import outbox
 from annotation.services.transactions import in_transaction
 from benchmarks.models import FormerJudge, Stage
 from jobs.models import Event, record
+from jobs.queries.statements import fetch
 from people.models import User
 
 LEAST = 5  # answers in a sample, where the author has as many

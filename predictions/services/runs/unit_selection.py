@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 from django.db.models import QuerySet
 
 from annotation.models import Campaign, Unit
-from annotation.queries.sql import execute, fetch
 from benchmarks.models import Item
 from benchmarks.queries.availability import is_available
+from jobs.queries.statements import execute, fetch
 from predictions.models import Call, Run
 from predictions.prompts.contract import Prompt, Scene
 from predictions.prompts.prompt_templates import TemplatePrompt

@@ -3,9 +3,9 @@
 import pytest
 from django.db import connection, transaction
 
-from annotation.queries.sql import fetch
 from annotation.services.queue import next_work
 from annotation.services.queue.locks import lock_participation_of
+from jobs.queries.statements import fetch
 from tests.annotation.queue.factories import NOON, a_person, an_open_campaign, get_campaign_cohort, rate
 
 pytestmark = pytest.mark.django_db(transaction=True)  # psycopg forgets its statements with a rollback

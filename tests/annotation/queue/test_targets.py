@@ -9,10 +9,10 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from annotation.models import Assignment, CampaignCohort, Participation
-from annotation.queries.sql import fetch
 from annotation.services.answers import submit
 from annotation.services.campaigns import lifecycle
 from annotation.services.queue import leases, locks, next_work, recount, slots
+from jobs.queries.statements import fetch
 from tests.annotation.queue.factories import a_person, an_open_campaign, get_campaign_cohort, rate
 
 pytestmark = pytest.mark.django_db(transaction=True)

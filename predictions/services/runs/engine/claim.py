@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from django.db.models import QuerySet
 
-from annotation.queries.sql import execute, fetch
+from jobs.queries.statements import execute, fetch
 from predictions.models import Call
 
 LEASE = timedelta(seconds=90)

@@ -9,7 +9,7 @@ from typing import Any
 
 from annotation.fields.contract import Shown
 from annotation.models import Unit
-from annotation.queries.sql import fetch
+from jobs.queries.statements import fetch
 from predictions.backends.contract import Decoding
 from predictions.backends.payloads import has_pictures
 from predictions.prompts.contract import MissingInput, PromptRequests, Reply, Request, Scene

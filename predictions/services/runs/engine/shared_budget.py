@@ -9,7 +9,7 @@ from decimal import Decimal
 
 from django.db import transaction
 
-from annotation.queries.sql import execute, fetch
+from jobs.queries.statements import execute, fetch
 
 LOCK_SET = "SELECT budget FROM predictions_planset WHERE id = %(set)s FOR NO KEY UPDATE"
 OTHERS = """SELECT coalesce(sum(committed), 0) FROM predictions_run WHERE plan_set_id = %(set)s AND id <> %(run)s"""

@@ -11,9 +11,9 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from annotation.queries.sql import execute, fetch
 from annotation.services.answers.model_answers import MixedSources, ModelAnswer
 from annotation.services.answers.model_answers import write as write_answers
+from jobs.queries.statements import execute, fetch
 from predictions.models import Call, Run
 from predictions.requests.serialization import reply_to_json, storable
 from predictions.services.runs.engine import claim
