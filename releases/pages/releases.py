@@ -21,7 +21,7 @@ from releases.descriptions.citation import bibtex
 from releases.models import Release, ReleaseFile
 from releases.queries.differences import stored_differences
 from releases.queries.main_numbers import main_numbers
-from releases.queries.needed_version import stored_need, version_parts
+from releases.queries.needed_version import stored_need, version_order
 from releases.queries.publication import publication_errors, publication_warnings, withdrawn_since
 
 CHIPS = {
@@ -66,7 +66,7 @@ def release_entry(release: Release) -> ReleaseEntry:
 def sorted_entries(user: User, benchmark: Benchmark) -> list[ReleaseEntry]:
     """The highest version first."""
     releases = visible_releases(user, benchmark).select_related("job", "created_by").defer("facts")
-    newest = sorted(releases, key=lambda release: version_parts(release.version) or (0, 0, 0), reverse=True)
+    newest = sorted(releases, key=lambda release: version_order(release.version), reverse=True)
     return [release_entry(release) for release in newest]
 
 

@@ -35,7 +35,7 @@ class VersionNeed:
     reasons: tuple[str, ...]
 
     def admits(self, version: str) -> bool:
-        return (version_parts(version) or (0, 0, 0)) >= (version_parts(self.lowest) or (0, 0, 0))
+        return version_order(version) >= version_order(self.lowest)
 
     def to_json(self) -> dict[str, Any]:
         return {"change": str(self.change), "lowest": self.lowest, "reasons": list(self.reasons)}
@@ -53,9 +53,14 @@ def version_parts(version: str) -> tuple[int, int, int] | None:
     return (int(match[1]), int(match[2]), int(match[3])) if match else None
 
 
+def version_order(version: str) -> tuple[int, int, int]:
+    """What versions are sorted by; what is no version comes first."""
+    return version_parts(version) or (0, 0, 0)
+
+
 def raised(version: str, change: Change) -> str:
     """The next version after this one."""
-    major, minor, patch = version_parts(version) or (0, 0, 0)
+    major, minor, patch = version_order(version)
     if change is Change.MAJOR:
         return f"{major + 1}.0.0"
     return f"{major}.{minor + 1}.0" if change is Change.MINOR else f"{major}.{minor}.{patch + 1}"

@@ -15,6 +15,7 @@ from releases.queries.needed_version import (
     raised,
     stored_codebooks,
     version_need,
+    version_order,
     version_parts,
 )
 from releases.rows.frozen import digest_query
@@ -35,13 +36,13 @@ class VersionTooLow(Exception):
 def newest_release(benchmark: Benchmark, but: Release | None = None) -> Release | None:
     """The one with the highest version; `but`: of the others."""
     releases = [release for release in benchmark.releases.all() if release != but]
-    return max(releases, key=lambda release: version_parts(release.version) or (0, 0, 0), default=None)
+    return max(releases, key=lambda release: version_order(release.version), default=None)
 
 
 def published_before(benchmark: Benchmark) -> Release | None:
     """The last that was published: what a reader of the new one has. A withdrawn one counts, for people may have it."""
     published = benchmark.releases.filter(published_at__isnull=False)
-    return max(published, key=lambda release: version_parts(release.version) or (0, 0, 0), default=None)
+    return max(published, key=lambda release: version_order(release.version), default=None)
 
 
 def whole_selection(benchmark: Benchmark) -> ReleaseSelection:
@@ -59,7 +60,7 @@ def proposed_version(benchmark: Benchmark, chosen: ReleaseSelection | None = Non
     need = current_need(benchmark, chosen or whole_selection(benchmark), parent) if parent else None
     if need is None:
         return raised(newest.version, Change.MINOR)
-    is_free = (version_parts(need.lowest) or (0, 0, 0)) > (version_parts(newest.version) or (0, 0, 0))
+    is_free = version_order(need.lowest) > version_order(newest.version)
     return need.lowest if is_free else raised(newest.version, need.change)
 
 
@@ -118,7 +119,7 @@ def check_new(benchmark: Benchmark, version: str, but: Release | None = None) ->
     if parts is None:
         return _("A version has three numbers, such as 1.0.0.")
     newest = newest_release(benchmark, but)
-    if newest and parts <= (version_parts(newest.version) or (0, 0, 0)):
+    if newest and parts <= version_order(newest.version):
         text = _("Version %(version)s exists. Choose a higher one, such as %(proposed)s.")
         return text % {"version": newest.version, "proposed": proposed_version(benchmark)}
     return ""
