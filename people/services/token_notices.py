@@ -45,16 +45,17 @@ def _write(token: ApiToken, reader: User, at: datetime) -> None:
     """In the reader's language."""
     with translation.override(reader.language or "en"):
         values = {"name": token.name, "date": date_format(token.expires_at, "DATE_FORMAT"), "account": token.user.name}
-        subject = _("Your token “%(name)s” expires on %(date)s") % values
-        body = _(
-            "The token “%(name)s” for programs expires on %(date)s. Programs that use it are refused then.\n\n"
-            "Create a new token on the page Me, Tokens for programs, and give it to the program."
-        )
         if token.user.is_service:
-            subject = _("A token of “%(account)s” expires on %(date)s") % values
+            subject = _("A token of “%(account)s” expires on %(date)s")
             body = _(
                 "The token “%(name)s” of the service account “%(account)s” expires on %(date)s. Programs that use it"
                 " are refused then.\n\n"
                 "Create a new token on the page of the service account, and give it to the program."
             )
-    mail_notice(reader, subject, body % values, at, scope="", target=f"token:{token.pk}")
+        else:
+            subject = _("Your token “%(name)s” expires on %(date)s")
+            body = _(
+                "The token “%(name)s” for programs expires on %(date)s. Programs that use it are refused then.\n\n"
+                "Create a new token on the page Me, Tokens for programs, and give it to the program."
+            )
+    mail_notice(reader, subject % values, body % values, at, scope="", target=f"token:{token.pk}")
