@@ -1,4 +1,6 @@
-from django.urls import path, re_path, register_converter
+from typing import Any
+
+from django.urls import URLPattern, path, re_path, register_converter
 from django.urls.converters import IntConverter
 from drf_spectacular.views import SpectacularJSONAPIView
 
@@ -59,6 +61,16 @@ BATCH = f"{B}review-batches/<row:batch_id>/"
 PLAN = f"{B}plans/<row:plan_set_id>/"
 RUN = f"{B}runs/<row:run_id>/"
 W = "v1/webhooks/<row:webhook_id>/"
+
+
+def action_paths(address: str, name: str, views: Any) -> list[URLPattern]:
+    """One address for each of the module's ACTIONS on an object."""
+    return [
+        path(f"{address}{action}/", views.action_view(action, summary, act), name=f"{name}_{action}")
+        for action, summary, act in views.ACTIONS
+    ]
+
+
 app_name = "api"
 urlpatterns = [
     path("schema/", SpectacularJSONAPIView.as_view(), name="schema"),
@@ -103,19 +115,13 @@ urlpatterns = [
     path(f"{B}review-batches/", review_batches.ReviewBatchList.as_view(), name="review_batches"),
     path(BATCH, review_batches.ReviewBatchDetail.as_view(), name="review_batch"),
     path(f"{BATCH}answers/", review_batches.SampledAnswerList.as_view(), name="review_batch_answers"),
-    *[
-        path(f"{BATCH}{name}/", review_batches.action_view(name, summary, act), name=f"review_batch_{name}")
-        for name, summary, act in review_batches.ACTIONS
-    ],
+    *action_paths(BATCH, "review_batch", review_batches),
     path(f"{B}model-conditions/", plans.ModelConditionsView.as_view(), name="model_conditions"),
     path(f"{B}plans/", plans.PlanList.as_view(), name="plans"),
     path(f"{B}plans:preview/", plans.PlanPreviewView.as_view(), name="plan_preview"),
     path(PLAN, plans.PlanDetail.as_view(), name="plan"),
     path(f"{PLAN}cost/", plans.PlanCostView.as_view(), name="plan_cost"),
-    *[
-        path(f"{PLAN}{name}/", plans.action_view(name, summary, act), name=f"plan_{name}")
-        for name, summary, act in plans.ACTIONS
-    ],
+    *action_paths(PLAN, "plan", plans),
     path(f"{B}runs/", runs.RunList.as_view(), name="runs"),
     path(f"{B}runs:plan/", runs.RunPlanView.as_view(), name="run_plan"),
     path(RUN, runs.RunDetail.as_view(), name="run"),
@@ -174,10 +180,7 @@ urlpatterns = [
     path("v1/assignments/<row:assignment_id>/draft/", answers.AnswerDraft.as_view(), name="answer_draft"),
     path("v1/assignments/<row:assignment_id>/submissions/", answers.SubmissionList.as_view(), name="submissions"),
     path(f"{CAMPAIGN}assignments/", campaigns.AssignmentList.as_view(), name="campaign_assignments"),
-    *[
-        path(f"{CAMPAIGN}{name}/", campaigns.action_view(name, summary, act), name=f"campaign_{name}")
-        for name, summary, act in campaigns.ACTIONS
-    ],
+    *action_paths(CAMPAIGN, "campaign", campaigns),
     path("v1/jobs/", jobs.JobList.as_view(), name="jobs"),
     path("v1/jobs/<row:job_id>/", jobs.JobDetail.as_view(), name="job"),
     path("v1/jobs/<row:job_id>/rows/", jobs.JobRows.as_view(), name="job_rows"),
@@ -200,10 +203,7 @@ urlpatterns = [
     path(f"{B}items:batch/", items.ItemBatch.as_view(), name="items_batch"),
     path(f"{B}items:facts/", items.FactBatch.as_view(), name="items_facts"),
     path(f"{B}items/<row:item_id>/facts/", items.ItemFactsView.as_view(), name="item_facts"),
-    *[
-        path(f"{B}items/<row:row_id>/{name}/", items.action_view(name, summary, act), name=f"item_{name}")
-        for name, summary, act in items.ACTIONS
-    ],
+    *action_paths(f"{B}items/<row:row_id>/", "item", items),
     path(f"{B}exports/", exports.ExportList.as_view(), name="exports"),
     path(f"{B}exports/<row:job_id>/", exports.ExportDetail.as_view(), name="export"),
     path(f"{B}exports/<row:job_id>/file/", exports.ExportFileView.as_view(), name="export_file"),
