@@ -196,21 +196,21 @@ function watchSending() {
 function arrived(entry, reply, left) {
   if (!left) slow.forEach(clearTimeout);
   lineBack();
-  const skipped = entry.url.endsWith("skip");
-  if (reply.status === 200 && !skipped) device.keep(entry.assignment, null); // a skip may be taken back
-  if (reply.status === 200) windows.tell("answered", entry.assignment);
+  const taken = reply.status === 200, skipped = entry.url.endsWith("skip");
+  if (taken && !skipped) device.keep(entry.assignment, null); // a skip may be taken back
+  if (taken) windows.tell("answered", entry.assignment);
   if (entry.work && entry.work !== location.pathname) return ofOther(entry, reply); // this sheet stays
-  if (reply.status !== 200) say("here", 0);
-  if (reply.status !== 200 && reply.status !== 422) return load();
-  if (left && reply.status === 200) return; // another answer is still on its way
-  if (reply.status === 200) say(skipped ? "skipped" : "saved", Date.now());
-  if (reply.status === 200 && skipped) announce($("saved").dataset.skipped);
+  if (!taken) say("here", 0);
+  if (!taken && reply.status !== 422) return load();
+  if (left && taken) return; // another answer is still on its way
+  if (taken) say(skipped ? "skipped" : "saved", Date.now());
+  if (taken && skipped) announce($("saved").dataset.skipped);
   if (reply.data.go) return entry.assignment === assignment ? location.assign(reply.data.go) : undefined;
   const next = parts(reply.data);
   const elsewhere = entry.assignment !== assignment; // the person is at another sheet
-  if ("both" in next.bench.dataset) return both(next, entry);
-  const goesOn = reply.status === 200 && elsewhere && (location.search || next.bench.dataset.assignment === assignment);
-  if (!goesOn) return come(next, reply.status, elsewhere);
+  if ("both" in next.bench.dataset) return both(next, entry, elsewhere);
+  const goesOn = taken && elsewhere && (location.search || next.bench.dataset.assignment === assignment);
+  if (!goesOn) return come(next, taken, elsewhere);
   if (location.search) next.ahead = null; // a change goes back to where it began
   swapRest(next, true);
   const words = next.bench.querySelector(".body > .msg.info[role=status]")?.textContent;
@@ -224,9 +224,9 @@ function arrived(entry, reply, left) {
 }
 
 /** Another sheet, or this one with what is wrong with it. */
-function come(next, status, elsewhere) {
-  const undo = undoNext && status === 200;
-  swap(next, status === 422);
+function come(next, taken, elsewhere) {
+  const undo = undoNext && taken;
+  swap(next, !taken);
   if (elsewhere) cameUnasked = Date.now();
   if (undo) $("undo")?.requestSubmit();
 }
@@ -240,10 +240,9 @@ function ofOther({ work }, reply) {
 }
 
 /** Another window answered it: that answer beside what was written here, which the server keeps now, too. */
-function both(next, entry) {
-  const here = entry.assignment === assignment ? answersOf() : null; // they may have gone on typing, and go on
+function both(next, entry, elsewhere) {
+  const here = elsewhere ? null : answersOf(); // they may have gone on typing, and go on
   const { id, selectionStart: caret } = document.activeElement;
-  const elsewhere = entry.assignment !== assignment;
   device.keep(entry.assignment, null);
   swap(next, true);
   say("draft", Date.now());
