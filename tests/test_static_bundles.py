@@ -60,3 +60,10 @@ def test_a_joined_file_outlives_the_finder_that_made_it() -> None:
     place = Path(str(BundleFinder().find("js/joined/sheet.js")))
     gc.collect()
     assert place.read_text("utf-8")
+
+
+def test_dark_colours_are_the_same_by_the_device_and_by_choice() -> None:
+    """CSS cannot say them once for both."""
+    copies = re.findall(r"\[data-theme=(?:auto|dark)\] \{([^}]*)\}", read("css/emic.css"))
+    by_device, by_choice = (copy.split() for copy in copies)
+    assert by_device == by_choice and "--ground:" in by_choice
