@@ -15,6 +15,7 @@ from tests.browser.conftest import PHONE, current_assignment, until_sent, wait_u
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 OpenAs = Callable[..., Page]
 Shot = Callable[..., None]
+SETTLED = "() => Promise.all(document.getAnimations().map((one) => one.finished.catch(() => {})))"
 
 
 def assignment_on(page: Page) -> str:
@@ -339,6 +340,7 @@ def test_axe_finds_nothing(open_as: OpenAs, campaign: Campaign, nour: User, how:
 
 def find_violations(page: Page) -> str:
     try:
+        page.evaluate(SETTLED)  # colours that change between two states are measured at the end
         violations = Axe().run(page).response["violations"]
     except Error:  # a click had been answered, and its page took the place of this one in between
         page.wait_for_load_state()

@@ -33,7 +33,11 @@ WITHOUT_TEMPLATES = """(one) => {
   return copy.outerHTML;
 }"""
 """Of an element what can be seen: the next sheet waits in a template."""
-
+TAKEN = """(shown) => {
+  const bench = document.getElementById('bench');
+  return bench?.dataset.assignment !== shown || bench.classList.contains('sends');
+}"""
+"""Whether a press on Submit was accepted: the next sheet is there, or this one is being sent."""
 REPLACED = ("ERR_ABORTED", "interrupted by another navigation")
 """What Chromium says of a page that another one took the place of while it loaded."""
 ARRIVED = "() => !window.pressed?.isConnected && document.readyState === 'complete'"
@@ -227,7 +231,11 @@ class BrowserAnnotator(Annotator):
     def _send(self, button: str) -> None:
         """Press it, and wait until the server has the answer and the next sheet is shown."""
         shown = self.window.locator("#bench").get_attribute("data-assignment")
-        self.window.locator(button).click()
+        for _time in range(3):  # a filled sheet that has just come takes no press; a person presses again
+            self.window.locator(button).click()
+            if self.window.evaluate(TAKEN, shown):
+                break
+            self.window.wait_for_timeout(400)
         wait_until(self.window, "(shown) => document.getElementById('bench')?.dataset.assignment !== shown", shown)
         for _time in range(300):
             if not Assignment.objects.filter(pk=shown, state="reserved").exists():
