@@ -10,6 +10,8 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from . import console, packages
@@ -21,6 +23,7 @@ VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
 CHECKS_VENV = ROOT / ".venv-checks"
 STAMP = "emic.json"
+PARTS = 2  # of a lock file that pip installs at once
 RUN, DEV = "run.txt", "dev.txt"  # dev.txt holds all of run.txt, in the same versions
 CHECKS = "checks.txt"
 NO_NETWORK = re.compile(
@@ -114,11 +117,31 @@ def _install(lock: Path, venv: Path) -> None:
     uv = _uv()
     if uv:
         command = [uv, "pip", "install", "--python", str(python_of(venv)), "--require-hashes", "-r", str(lock)]
-    else:
-        ensure_pip(venv)
-        command = [str(python_of(venv)), "-m", "pip", "install", "--disable-pip-version-check", "--no-input"]
-        command += ["--retries", "2", "--require-hashes", "-r", str(lock)]
-    run_quietly(command, "install the packages")
+        run_quietly(command, "install the packages")
+        return
+    ensure_pip(venv)
+    # A lock names every package with its hashes, so its parts are installed side by side, and nothing is added to them.
+    # Files are compiled where they are first imported: most never are.
+    command = [str(python_of(venv)), "-m", "pip", "install", "--disable-pip-version-check", "--no-input"]
+    command += ["--retries", "2", "--no-deps", "--no-compile", "--require-hashes", "-r"]
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(PARTS) as pool:
+        steps = []
+        for number, text in enumerate(split_lock(lock.read_text(), PARTS)):
+            part = Path(folder) / f"{number}.txt"
+            part.write_text(text)
+            steps.append(pool.submit(run_quietly, [*command, str(part)], "install the packages"))
+        for step in steps:
+            step.result()
+
+
+def split_lock(text: str, parts: int) -> list[str]:
+    r"""The lines of a lock file as `parts` files: each package, with its hashes, in one of them.
+
+    >>> split_lock("a==1 \\\n    --hash=x\nb==2 \\\n    --hash=y\nc==3\n", 2)
+    ['a==1 \\\n    --hash=x\nc==3\n', 'b==2 \\\n    --hash=y\n']
+    """
+    packages = re.findall(r"^\w.*\n(?:[ \t].*\n)*", text, re.MULTILINE)
+    return ["".join(packages[number::parts]) for number in range(parts)]
 
 
 def run_quietly(command: list[str], purpose: str) -> None:
