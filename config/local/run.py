@@ -70,14 +70,16 @@ def serve(home: DataFolder, supervisor: Supervisor, host: str, port: int, hosts:
             with console.print_step("Collecting static files"):
                 wait([static])
         static.result()
+    choose_practice_port(home, host, demo)
+    if demo:
+        env["EMIC_DEMO"] = "1"
+    if practice := home.facts().get("practice"):
+        env["EMIC_PRACTICE"] = practice_address(practice)
+    # It starts while the demo is loaded, whose jobs wait for the worker: that one starts after it.
+    supervisor.start(web(home, env, host, port), lambda: is_healthy(reachable_host(host), port))
     if demo:
         load_demo(home, env)
-    env = environment(home, hosts)
-    choose_practice_port(home, host)
-    if practice := home.facts().get("practice"):
-        env = {**env, "EMIC_PRACTICE": practice_address(practice)}
     with console.print_step("Starting the web server and the worker"):
-        supervisor.start(web(home, env, host, port), lambda: is_healthy(reachable_host(host), port))
         start_practice(home, supervisor, env)
         supervisor.start(worker(home, env), lambda: has_heartbeat(home))
         wait_for_health(host, port, supervisor)
@@ -116,11 +118,11 @@ def practice_address(port: int) -> str:
     return f"http://127.0.0.1:{port}/v1"
 
 
-def choose_practice_port(home: DataFolder, host: str) -> None:
+def choose_practice_port(home: DataFolder, host: str, demo: bool) -> None:
     """Also without the demo a team may try things on the practice model, on a machine of one's own: no site that others
-    reach by a name has one."""
+    reach by a name has one unless its demo is asked for."""
     is_own = is_local(host) and not os.environ.get("DATABASE_URL") and not os.environ.get("EMIC_HOSTS")
-    if is_own and not home.facts().get("practice"):
+    if (is_own or demo) and not home.facts().get("practice"):
         home.remember(practice=free_port("127.0.0.1", 0))
 
 
@@ -168,7 +170,6 @@ def load_demo(home: DataFolder, env: dict[str, str]) -> None:
     if not has_command("load_demo"):
         console.print_line("  There is no demo in this version.")
         return
-    port = free_port("127.0.0.1", 0)
     title = "Loading the demo"
     with console.print_step(title) as progress:
 
@@ -176,9 +177,8 @@ def load_demo(home: DataFolder, env: dict[str, str]) -> None:
             if line.startswith(f"{title}: "):
                 progress.show(line.removeprefix(f"{title}: "))
 
-        demo_env = {**env, "EMIC_DEMO": "1", "EMIC_PRACTICE": practice_address(port)}
-        manage(home, demo_env, "load_demo", on_line=show)
-    home.remember(demo="loaded", practice=port)
+        manage(home, env, "load_demo", on_line=show)
+    home.remember(demo="loaded")
 
 
 def allowed_hosts(host: str) -> str:
