@@ -3,12 +3,13 @@
 The migrations of 0.2.0 begin anew: the ones before were merged into one file per app. A database of an earlier commit
 has names in `django_migrations` that no file has any more; so has a database of a later version.
 
-It also takes half of Django's time: after each operation Django makes the classes of all models anew that are related
-to the changed one over any number of steps. Statements need the direct ones alone, and before Python code of a
-migration runs Django makes all of them anew anyway.
+It also takes a third of Django's time: after each operation Django makes the classes of all models anew that are
+related to the changed one over any number of steps. A statement that adds something needs the class of its own model
+alone, one that changes a field or a name needs those that relate to it directly, and before Python code of a migration
+runs Django makes all of them anew anyway.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -34,23 +35,45 @@ TOO_NEW = (
 class Command(migrate.Command):
     def handle(self, *args: Any, **options: Any) -> None:
         refuse_unknown(options.get("database") or DEFAULT_DB_ALIAS)
-        with direct_relations():
+        with few_classes():
             super().handle(*args, **options)
 
 
+# What ProjectState does for operations whose statements also look at the models that refer to the changed one.
+LOOKS_BACK = ("alter_field", "remove_field", "rename_field", "rename_model", "remove_model")
+
+
 @contextmanager
-def direct_relations() -> Iterator[None]:
-    """Make the classes of a changed model and of its direct relations anew, whatever `delay` Django asks for."""
-    reload_model = ProjectState.reload_model
+def few_classes() -> Iterator[None]:
+    """Make no more classes of models anew than the next statement needs."""
+    kept = {name: getattr(ProjectState, name) for name in (*LOOKS_BACK, "reload_model")}
+    looks_back = False
 
-    def reload_direct(state: ProjectState, label: str, name: str, delay: bool = True) -> None:
-        reload_model(state, label, name, delay=True)
+    def reload_few(state: ProjectState, label: str, name: str, delay: bool = True) -> None:
+        if looks_back:
+            kept["reload_model"](state, label, name, delay=True)  # the direct relations
+        elif "apps" in state.__dict__:
+            state._reload({(label, name)})
 
-    ProjectState.reload_model = reload_direct  # type: ignore[method-assign,assignment]
+    def with_relations(change: Callable[..., None]) -> Callable[..., None]:
+        def changed(state: ProjectState, *args: Any, **options: Any) -> None:
+            nonlocal looks_back
+            looks_back = True
+            try:
+                change(state, *args, **options)
+            finally:
+                looks_back = False
+
+        return changed
+
+    ProjectState.reload_model = reload_few  # type: ignore[method-assign,assignment]
+    for name in LOOKS_BACK:
+        setattr(ProjectState, name, with_relations(kept[name]))
     try:
         yield
     finally:
-        ProjectState.reload_model = reload_model  # type: ignore[method-assign]
+        for name, method in kept.items():
+            setattr(ProjectState, name, method)
 
 
 def refuse_unknown(database: str) -> None:
