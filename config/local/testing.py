@@ -35,7 +35,7 @@ CHECKS = {
 FOR_TESTS = ("EMIC_GOLDEN", "EMIC_SHOTS")
 # Tests that wait for a browser, a server or a worker. A failure is run once more, alone: what passes then is listed as
 # unsteady and mended, what fails again is a failure. All other tests fail at once.
-OTHER_PROCESSES = ("tests/browser/", "tests/start/", "tests/operations/")
+OTHER_PROCESSES = ("tests/browser/", "tests/chains/", "tests/start/", "tests/operations/")
 RUN_AGAIN_AT_MOST = 5
 PERFORMANCE = ROOT / "tests" / "performance"  # every script in it is run by --slow, in the order of names
 
