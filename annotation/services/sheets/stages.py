@@ -154,7 +154,7 @@ def _used_by_campaigns(stage: Stage, content: Mapping[str, Any]) -> Iterator[Sta
     """What a running campaign reads from its stage cannot change under the people who work on it."""
     running = stage.campaigns.filter(state__in=(Campaign.State.OPEN, Campaign.State.PAUSED)).order_by("pk").first()
     for key in HELD if running else ():
-        if content[key] != getattr(stage, key):
+        if content.get(key, getattr(stage, key)) != getattr(stage, key):
             words = _("The campaign “%(name)s” is running and depends on this. Close it first, or create a new stage.")
             yield StageProblem(key, words % {"name": running})
 
@@ -269,7 +269,7 @@ def problems(
     """
     content = content_of(stage) if content is None else content
     stage_problems = content_problems(content, earlier_stages(stage))
-    stage_problems += _missing_label_set(stage, content)
+    stage_problems += [*_missing_label_set(stage, content), *_used_by_campaigns(stage, content)]
     return [*stage_problems, *_too_many(stage, content), *_items_missing_inputs(stage, content, conditions)]
 
 

@@ -295,6 +295,10 @@ def test_what_a_running_campaign_reads_of_its_stage_is_not_changed_under_its_peo
         stages.publish(stage, stages.revision(stage, draft), world.mara, timezone.now())
     assert {one.path for one in refused.value.problems} == {"staffing", "has_target"}
     assert world.stage.staffing == "anyone"
+    words = "is running and depends on this. Close it first, or create a new stage."
+    assert words in mara.get(url).text, "the form says so before anybody publishes"
+    reply = post_form(mara, url, "publish")
+    assert reply.status_code == 422 and words in reply.text and 'data-to="staffing"' in reply.text
 
 
 def test_undo_lasts_until_the_next_change_and_is_not_offered_on_coming_back(world: World, mara: Client) -> None:
