@@ -1,7 +1,7 @@
 """The rows of cohorts on the board of a benchmark: done of wanted, what waits for whom, what is stuck and why."""
 
-from collections.abc import Collection, Sequence
-from datetime import date, datetime
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime, timedelta
 
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
@@ -17,13 +17,14 @@ from benchmarks.rules.forecast import Forecast, forecast
 from people.models import Cohort
 
 IDLE_DAYS = 5  # without work, or without a decision, while something waits: then a cell is stuck
+PAIRED_WITHIN = timedelta(minutes=3)  # of the last answer: pairs are made in the background
 
 
 def cohort_rows(reading: Reading) -> Rows:
     """A row for each cohort that was asked, and one for all of them together."""
     counts = chain_counts(reading.stages, reading.at)
-    unchosen = {stage.pk for stage in stages_without_choice(reading.stages)}
-    rows = [_row(reading, counts, cohort, unchosen) for cohort in counts.cohorts]
+    reasons = _empty_reasons(reading, counts)
+    rows = [_row(reading, counts, cohort, reasons) for cohort in counts.cohorts]
     totals = ((stage.pk, _total_cell(reading, stage, counts)) for stage in reading.stages)
     cells = {stage: cell for stage, cell in totals if cell is not None}
     people = sum(counts.members.values())
@@ -33,14 +34,45 @@ def cohort_rows(reading: Reading) -> Rows:
     return Rows(rows or [Row(_("No cohort is asked yet"), {})], "", total)
 
 
-def _row(reading: Reading, counts: ChainCounts, cohort: Cohort, unchosen: Collection[int]) -> Row:
-    """`unchosen`: stages for which nobody has chosen a run whose answers they take."""
+def _empty_reasons(reading: Reading, counts: ChainCounts) -> dict[int, Note]:
+    """Why stages that follow others have no items, by stage: nobody has chosen a run whose answers they take, or no
+    pair results from stages that have all their answers."""
+    chosen = Note(_("Follows the choice of runs"))
+    reasons = {stage.pk: chosen for stage in stages_without_choice(reading.stages)}
+    for stage in reading.stages:
+        if source := _unpaired_source(reading, stage, counts):
+            text = _("Stuck: no pairs from “%(stage)s”") % {"stage": source.name}
+            url = (
+                address("annotation:compose", reading.benchmark, stage.pk, at="derivation.params.by")
+                if reading.works
+                else ""
+            )
+            reasons[stage.pk] = Note(text, url, "late")
+    return reasons
+
+
+def _unpaired_source(reading: Reading, stage: Stage, counts: ChainCounts) -> Stage | None:
+    """The first stage that this one pairs, if they are complete and it has no item. Pairs by likeness may be none."""
+    derivation = stage.derivation or {}
+    if derivation.get("kind") != "pair" or "similar" in derivation.get("params", {}) or reading.items[stage.pk].total:
+        return None
+    sources = [source for source in reading.stages if source.key in derivation.get("from", ())]
+    totals = [counts.totals[source.pk] for source in sources]
+    if not totals or any(not total.wanted or total.missing or total.waiting or total.undecided for total in totals):
+        return None
+    pks = {source.pk for source in sources}
+    answered = [cell.last_seen for (source, _cohort), cell in counts.cells.items() if source in pks and cell.last_seen]
+    return None if answered and reading.at - max(answered) < PAIRED_WITHIN else sources[0]
+
+
+def _row(reading: Reading, counts: ChainCounts, cohort: Cohort, reasons: Mapping[int, Note]) -> Row:
+    """`reasons`: why stages have no items."""
     cells, asked = {}, []
     for stage in reading.stages:
         of_cell = counts.cells.get((stage.pk, cohort.pk))
         if of_cell is not None:
             is_empty = not of_cell.wanted and not of_cell.answered
-            empty = _empty_cell(reading, stage, cohort, of_cell, unchosen) if is_empty else None
+            empty = _empty_cell(reading, stage, cohort, of_cell, reasons) if is_empty else None
             cells[stage.pk] = empty or _cell(reading, stage, cohort, of_cell, counts.members.get(cohort.pk, 0))
             asked.append(of_cell)
         elif n := reading.items[stage.pk].of_origin[cohort.label] if not stage.target_answers else 0:
@@ -51,11 +83,13 @@ def _row(reading: Reading, counts: ChainCounts, cohort: Cohort, unchosen: Collec
 
 
 def _empty_cell(
-    reading: Reading, stage: Stage, cohort: Cohort, counts: CohortCounts, unchosen: Collection[int]
+    reading: Reading, stage: Stage, cohort: Cohort, counts: CohortCounts, reasons: Mapping[int, Note]
 ) -> Cell:
-    """What returns to it is waited for; else it follows another stage."""
-    text = _("Follows the choice of runs") if stage.pk in unchosen else _empty_text(reading, stage, counts)
-    return Cell(0, None, "", _waits(reading, stage, counts, cohort) or [Note(text)])
+    """What returns to it is waited for; else it follows another stage, or is stuck."""
+    if waits := _waits(reading, stage, counts, cohort):
+        return Cell(0, None, "", waits)
+    note = reasons.get(stage.pk) or Note(_empty_text(reading, stage))
+    return Cell(0, None, "", [note], is_stuck=note.kind == "late")
 
 
 def _cell(reading: Reading, stage: Stage, cohort: Cohort, counts: CohortCounts, people: int) -> Cell:
@@ -83,7 +117,7 @@ def _total_cell(reading: Reading, stage: Stage, counts: ChainCounts) -> Cell | N
     return Cell(total.answered, total.wanted, reading.items_url(stage), notes)
 
 
-def _empty_text(reading: Reading, stage: Stage, counts: CohortCounts) -> str:
+def _empty_text(reading: Reading, stage: Stage) -> str:
     """A stage that is open and has nothing to work on yet."""
     if not stage.derivation:
         return _("No items yet")

@@ -163,12 +163,15 @@ def derived_lines(stage: Stage, derivation: Mapping[str, Any], names: Mapping[st
         ) % {"n": count.items}  # fmt: skip
     if derivation.get("kind") != "pair":
         return [number]
-    return [pair_sentence(derivation.get("params") or {}, names), *_of_pairs(count), number]
+    return [pair_sentence(derivation.get("params") or {}, names), *_of_pairs(count, names), number]
 
 
-def _of_pairs(count: DerivedCount) -> list[str]:
-    """The first pair, and a warning of those that show one text twice."""
+def _of_pairs(count: DerivedCount, names: Mapping[str, str]) -> list[str]:
+    """The first pair, a warning of those that show one text twice, and why there is none."""
     lines = []
+    for where in count.unshared:
+        text = _("No pair results: no source has a value for %(what)s. Choose something else under “Both must share”.")
+        lines.append(text % {"what": names.get(where, where)})
     if count.example is not None:
         first, second = (textwrap.shorten(text, 80, placeholder="…") for text in count.example)
         lines.append(_("For example “%(first)s” next to “%(second)s”.") % {"first": first, "second": second})

@@ -14,7 +14,7 @@ from annotation.services.derivation.run_choice import run_choice
 from annotation.services.review.outcomes import facts_of
 from benchmarks.models import Item, Stage
 from benchmarks.rules.derivations import Derivation, DerivationError, pair
-from benchmarks.rules.derivations.contract import Result
+from benchmarks.rules.derivations.contract import Result, grouping_fields, read_path, value_text
 
 MOST_SOURCES = 5_000
 MOST_ITEMS = 100_000
@@ -24,12 +24,15 @@ MOST_READ = 1_000
 
 @dataclass(frozen=True)
 class DerivedCount:
-    """Items that a derivation makes; of pairs with texts also the first, and how many of those read repeat a text."""
+    """Items that a derivation makes; of pairs with texts also the first, and how many of those read repeat a text.
+
+    `unshared`: what pairs must share, and no source has a value for."""
 
     items: int
     example: tuple[str, str] | None = None
     repeated: int = 0
     read: int = 0
+    unshared: tuple[str, ...] = ()
 
 
 def count_derived(stage: Stage, derivation: Mapping[str, Any], most: int = MOST_ITEMS) -> int | None:
@@ -69,7 +72,14 @@ def _count_pairs(results: Sequence[Result], parsed: Derivation, most: int) -> De
             texts.append(pair.side_texts(two, parsed.params, parsed.seed))
     repeated = sum(bool(first) and first == second for first, second in texts)
     example = next((two for two in texts if all(two) and two[0] != two[1]), next(filter(all, texts), None))
-    return DerivedCount(items, example, repeated, len(texts))
+    return DerivedCount(items, example, repeated, len(texts), () if items else _unshared(results, parsed))
+
+
+def _unshared(results: Sequence[Result], parsed: Derivation) -> tuple[str, ...]:
+    if not results:
+        return ()
+    shared = grouping_fields(parsed.params)
+    return tuple(where for where in shared if not any(value_text(read_path(where, result)) for result in results))
 
 
 def _sources(earlier: list[Stage], of: str) -> int:

@@ -1,9 +1,12 @@
 """A stage of pairs, composed through its form: which fields it offers, and how many items result."""
 
+from datetime import timedelta
+
 import pytest
 from django.test import Client
+from django.utils import timezone
 
-from annotation.models import StageDraft
+from annotation.models import Participation, StageDraft
 from annotation.services.derivation import derived_items
 from benchmarks.models import ItemFact, Stage
 from tests.annotation.chain.factories import (
@@ -278,3 +281,20 @@ def test_a_stage_of_pairs_takes_those_that_a_model_finds_alike(world: World, tex
     post_form(client, url, "save", change={"i:derivation.params.similar.least": "1.2"})
     reply = post_form(client, url, "publish")
     assert reply.status_code == 422 and 'data-to="derivation.params.similar.least"' in reply.content.decode()
+
+
+def test_pairs_by_what_nothing_has_say_so_in_the_form_and_on_the_board(world: World, texts: Stage) -> None:
+    """The texts came without a concept, so none share one."""
+    client = world.client(world.mara)
+    stage, url = pair_stage(world, client)
+    post_form(client, url, "save", change={"m:derivation.params.by": "item.concept"})
+    words = "No pair results: no source has a value for its concept."
+    assert words in client.get(url).text
+    assert post_form(client, url, "publish").status_code == 302
+    create_open_campaign(Stage.objects.get(pk=stage.pk), world.egypt)
+    board = f"/b/{world.benchmark.slug}/"
+    assert "Stuck: no pairs" not in client.get(board).text, "pairs may still be made in the background"
+    Participation.objects.update(last_seen_at=timezone.now() - timedelta(minutes=5))
+    assert "Stuck: no pairs from “Texts”" in client.get(board).text
+    post_form(client, url, "save", change={"m:derivation.params.by": "item.text"})
+    assert words not in client.get(url).text and "0 items result" in client.get(url).text
