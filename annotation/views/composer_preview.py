@@ -27,6 +27,7 @@ from annotation.views.composer import get_stage
 from benchmarks.images.image_urls import PLACEHOLDER
 from benchmarks.models import Image, Item, ItemImage, Stage
 from benchmarks.rules.derivations.pair import NOTHING
+from benchmarks.rules.displays import TEXT_ON_SHEET
 from jobs.formats.numbers import parse_int
 from people.models import Cohort, Rater, User
 from people.views.request_helpers import current_user
@@ -115,7 +116,7 @@ def _example_item(how: Display, pictures: str, has_text: bool) -> Item:
     item = Item(
         pk=0,
         key="sample",
-        text=_("The item's own text appears here.") if how.needs_text and has_text else "",
+        text=_("The item's own text appears here.") if has_text and how.key in TEXT_ON_SHEET else "",
         context=context,
     )
     image = Image(pk=0, sha256=PLACEHOLDER, width=960, height=720, format="svg", bytes=0)
