@@ -1,4 +1,6 @@
 from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
 
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
@@ -72,10 +74,9 @@ def _take_upload(request: HttpRequest, stage: Stage, form: ImportForm) -> HttpRe
 
 
 def _start_written(request: HttpRequest, stage: Stage, form: CrossingForm | TypedRowsForm) -> Job:
-    """Import the rows of the valid form."""
-    return imports.start_upload(
-        stage, current_user(request), archive=None, manifest=form.manifest(), defaults=Defaults()
-    )
+    """Import the rows of the valid form: a job that is not named after a file."""
+    files = imports.store_files(None, form.manifest(), Defaults())
+    return imports.start_stored(stage, current_user(request), replace(files, name=Path(files.name).stem))
 
 
 def _takes_words(stage: Stage) -> bool:
