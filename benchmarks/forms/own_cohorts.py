@@ -23,13 +23,25 @@ class OwnCohortForm(CohortForm):
         super().__init__(*args, team=team, naming=True, **kwargs)
         for name in ("names", "direction", "time_zone"):
             del self.fields[name]
-        self.fields["label"].help_text = ""
+        self.fields["label"].required = False
+        self.fields["label"].help_text = _("Empty: the name of the country.")
         countries = sorted(NAMES.items(), key=lambda row: row[1])
         self.fields["country"] = forms.ChoiceField(
             label=_("Country (optional)"), required=False, choices=[("", _("No country")), *countries]
         )
         self.fields["country"].widget.attrs["class"] = "in"
         self.fields["languages"].help_text = _("For example “ar en”.")
+
+    def clean(self) -> dict[str, Any]:
+        """A row of a country alone is named after it."""
+        data: dict[str, Any] = super().clean() or self.cleaned_data
+        if "label" in data and not data["label"]:
+            data["label"] = NAMES.get(data.get("country", ""), "")
+            if not data["label"]:
+                self.add_error("label", _("Write a label, or choose a country."))
+            elif Cohort.objects.filter(team=self.team, label=data["label"]).exists():
+                self.add_error("label", _("The team has a cohort with this label. Choose another."))
+        return data
 
     @property
     def data_for_service(self) -> CohortData:

@@ -149,6 +149,17 @@ def test_several_cohorts_of_an_own_benchmark_are_created_in_one_form_that_leads_
     assert "Kenya" in page(admin, path) and not links_in(page(admin, path))
 
 
+def test_a_row_of_a_country_alone_is_named_after_it_unless_the_team_has_that_cohort(world: World) -> None:
+    admin, path = world.client(world.team_admin), f"/b/{world.benchmark.slug}/cohorts/"
+    world.benchmark.roles.create(user=world.team_admin, name="researcher")
+    assert "1 cohort created" in admin.post(path, own_cohorts(("", "KE", "sw"))).text
+    assert Cohort.objects.get(label="Kenya").country == "KE"
+    again = admin.post(path, own_cohorts(("", "KE", "")))
+    assert again.status_code == 400 and "The team has a cohort with this label." in again.text
+    nameless = admin.post(path, own_cohorts(("", "", "sw")))
+    assert nameless.status_code == 400 and "Write a label, or choose a country." in nameless.text
+
+
 def test_rows_that_cannot_be_cohorts_are_named_and_nothing_is_created(world: World) -> None:
     admin, path = world.client(world.team_admin), f"/b/{world.benchmark.slug}/cohorts/"
     wrong = {
