@@ -104,6 +104,10 @@ NAMES: dict[str, Any] = {
     "instructions": gettext_lazy("Instructions"),
     "target_answers": gettext_lazy("Answers for each item and cohort"),
     "target_in_all": gettext_lazy("Answers in all"),
+    "has_target": gettext_lazy("Own culture"),
+    "own_items_only": gettext_lazy("Items of the own origin"),
+    "staffing": gettext_lazy("Who may answer"),
+    "acceptance": gettext_lazy("When an answer is accepted"),
     "retire_after_skips": gettext_lazy("Retire an item after this many skips"),
 }
 

@@ -44,7 +44,7 @@ class JudgeStageForm(StyledFormMixin, forms.Form):
     reason = forms.BooleanField(label=_("Ask for a reason, too"), required=False, initial=True)
     people = forms.IntegerField(
         label=_("People who judge each answer"), min_value=0, max_value=LARGEST_TARGET, initial=0,
-        help_text=_("0: only a model judges. Nobody is given an answer of their own."),
+        help_text=_("0: only a model judges. Nobody judges an answer of their own: a cohort needs one person more."),
     )  # fmt: skip
     name = forms.CharField(label=_("Name of the stage"), max_length=120, initial="Judge")
 

@@ -298,7 +298,8 @@ def test_what_a_running_campaign_reads_of_its_stage_is_not_changed_under_its_peo
     words = "is running and depends on this. Close it first, or create a new stage."
     assert words in mara.get(url).text, "the form says so before anybody publishes"
     reply = post_form(mara, url, "publish")
-    assert reply.status_code == 422 and words in reply.text and 'data-to="staffing"' in reply.text
+    assert reply.status_code == 422 and words in reply.text
+    assert 'data-to="staffing"><bdi>Who may answer</bdi>' in reply.text, "it is named as on the form"
 
 
 def test_undo_lasts_until_the_next_change_and_is_not_offered_on_coming_back(world: World, mara: Client) -> None:
