@@ -163,7 +163,7 @@ class Researcher(LinkClient):
             }  # fmt: skip
         if asked_about:
             rows["asked_about"] = asked_about
-        self.submit("Look", rows)
+        self.submit("Preview", rows)
         missing = re.findall(r'name="confirmed" value="(\d+)"', self.page)
         self.submit(self.button("Start "), {"confirmed": missing[0]} if missing else {})
         do_waiting_work()

@@ -147,7 +147,8 @@ def test_a_run_that_cannot_start_is_left_out_and_says_why(
     use(monkeypatch, Plainly(key=SECOND, setting=SECOND, needs_images=True))
     Item.objects.update(concept="lacking")
     nothing = press(world, "look", form_data((endpoint, "A", [FIRST])))
-    assert "None of the 4 items can be sent" in text_of(nothing) and "Start" not in text_of(nothing).split("Look")[0]
+    plan, _update, _form = text_of(nothing).partition("Update the preview")
+    assert "None of the 4 items can be sent" in plan and "Start" not in plan
     alone = press(world, "start", form_data((endpoint, "A", [FIRST]), seen="x"))
     assert alone.status_code == 400 and "None of these runs can start" in text_of(alone)
     Item.objects.update(concept="")
