@@ -34,6 +34,7 @@ def test_each_typed_line_is_an_item_and_typing_it_again_adds_nothing(world: Worl
             "a new broom", "patience", "الصبر",
         ]  # fmt: skip
     assert words.items.get(text="a new broom").key == "a-new-broom"
+    assert Job.objects.latest("pk").title == "Import of 3 typed items", "not called a file, which nobody sent"
 
 
 def test_columns_are_separated_as_a_spreadsheet_pastes_them(world: World, words: Stage) -> None:
