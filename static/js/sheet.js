@@ -20,7 +20,7 @@ let bench, form, assignment, clock = 0;
 let active = 0, ticked = 0, moved = 0;
 let newer = 0, mine = null, blank = [], undoTimer = 0, againTimer = 0, awaySince = 0;
 let saved = null; // { words, at }
-let sending = false;
+let sending = false, undoing = false;
 let slow = []; // timers of the answer that is being sent
 let undoNext = false; // asked for while the answer was on its way
 let cameAhead = 0; // when a sheet took the place of one that is being sent
@@ -284,10 +284,14 @@ function swap(next, keepAhead = false) {
 
 /** What the server has now. With the address's question ("?change="), the sheet that was asked for. */
 async function load(address = location.pathname) {
+  const shown = assignment;
   const reply = await ask(address);
   if (reply.state === "out") signedOut();
   else if (reply.state === "here" && reply.status === 200) {
-    swap(parts(reply.data));
+    const next = parts(reply.data), loaded = next.bench.dataset.assignment;
+    const past = assignment !== shown && (loaded === shown || loaded === assignment); // the person went on meanwhile
+    if (past || outbox.has(loaded)) return;
+    swap(next);
     history.replaceState(null, "", address);
   } else if (reply.state === "here") location.assign(location.pathname);
   else lineAway();
@@ -352,9 +356,9 @@ onReturn(() => {
 function typed() {
   ready();
   if (newer) mine = answersOf();
-  if (sending) return;
+  if (sending && !undoing) return;
   device.keep(assignment, { answers: answersOf(), version: Number(form.elements.draft_version.value) });
-  autosave.changed();
+  if (!undoing) autosave.changed();
 }
 
 function draftNow() {
@@ -469,9 +473,9 @@ function watchUndo() {
 
 async function undoLast(undo) {
   if (sending) return;
-  sending = true;
+  sending = undoing = true;
   const reply = await ask(undo.action, new URLSearchParams(new FormData(undo)));
-  sending = false;
+  sending = undoing = false;
   if (reply.state === "here" && reply.status === 200) {
     const next = parts(reply.data);
     if (next.bench.dataset.assignment === undo.dataset.of) say("taken", Date.now());

@@ -1,10 +1,10 @@
 """The next sheet appears at once, and the answer is sent behind it: nothing is lost, and the page says where it is."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import pytest
 from django.utils import timezone
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import APIResponse, Page, Route, expect
 
 from annotation.models import Annotation, Assignment, Campaign, ProblemReport
 from annotation.services.answers.submit import reopen
@@ -35,7 +35,7 @@ def hold_answers(page: Page) -> list[Route]:
     return pending
 
 
-def wait_for(page: Page, pending: list[Route]) -> None:
+def wait_for(page: Page, pending: Sequence[object]) -> None:
     """Wait for a request that is pending."""
     for _time in range(100):
         if pending:
@@ -277,3 +277,45 @@ def test_a_late_reply_to_a_draft_does_not_submit_an_answer_that_was_undone(page:
     drafts[0].fulfill(response=reply)
     page.wait_for_timeout(500)
     assert assignment_on(page) == first and codes() == []
+
+
+def test_an_earlier_reply_to_a_reload_leaves_the_sheet_to_which_the_person_went_on(
+    page: Page, campaign: Campaign
+) -> None:
+    replies: list[tuple[Route, APIResponse]] = []
+    page.route(f"**/work/{campaign.pk}/", lambda route: replies.append((route, route.fetch())))
+    page.evaluate("dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))")
+    wait_for(page, replies)
+    pending = hold_answers(page)
+    give(page, "4")
+    second = assignment_on(page)
+    page.keyboard.press("2")
+
+    route, from_before = replies.pop()
+    route.fulfill(response=from_before)
+    page.wait_for_timeout(300)
+    assert assignment_on(page) == second
+    assert page.locator("[name^=a-]:checked").get_attribute("value") == "2"
+
+    pending.pop().continue_()
+    until_sent(page)
+    assert assignment_on(page) == second and codes() == ["4"]
+
+
+def test_what_is_chosen_while_an_undo_is_on_its_way_is_kept(page: Page) -> None:
+    first = assignment_on(page)
+    give(page, "4")
+    until_sent(page)
+    second, pending = assignment_on(page), list[Route]()
+    page.route("**/undo", lambda route: pending.append(route))
+    page.locator("#undo button").first.click()
+    wait_for(page, pending)
+    page.keyboard.press("2")
+
+    pending.pop().continue_()
+    wait_until(page, "before => document.getElementById('bench').dataset.assignment === before", first)
+    give(page, "5")
+    until_sent(page)
+    wait_until(page, "before => document.getElementById('bench').dataset.assignment === before", second)
+    assert page.locator("[name^=a-]:checked").get_attribute("value") == "2"
+    assert codes() == ["5"]
