@@ -46,12 +46,12 @@ LOOKS_BACK = ("alter_field", "remove_field", "rename_field", "rename_model", "re
 @contextmanager
 def few_classes() -> Iterator[None]:
     """Make no more classes of models anew than the next statement needs."""
-    kept = {name: getattr(ProjectState, name) for name in (*LOOKS_BACK, "reload_model")}
+    originals = {name: getattr(ProjectState, name) for name in (*LOOKS_BACK, "reload_model")}
     looks_back = False
 
     def reload_few(state: ProjectState, label: str, name: str, delay: bool = True) -> None:
         if looks_back:
-            kept["reload_model"](state, label, name, delay=True)  # the direct relations
+            originals["reload_model"](state, label, name, delay=True)  # the direct relations
         elif "apps" in state.__dict__:
             state._reload({(label, name)})
 
@@ -68,11 +68,11 @@ def few_classes() -> Iterator[None]:
 
     ProjectState.reload_model = reload_few  # type: ignore[method-assign,assignment]
     for name in LOOKS_BACK:
-        setattr(ProjectState, name, with_relations(kept[name]))
+        setattr(ProjectState, name, with_relations(originals[name]))
     try:
         yield
     finally:
-        for name, method in kept.items():
+        for name, method in originals.items():
             setattr(ProjectState, name, method)
 
 
