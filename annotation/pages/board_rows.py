@@ -42,12 +42,8 @@ def _empty_reasons(reading: Reading, counts: ChainCounts) -> dict[int, Note]:
     for stage in reading.stages:
         if source := _unpaired_source(reading, stage, counts):
             text = _("Stuck: no pairs from “%(stage)s”") % {"stage": source.name}
-            url = (
-                address("annotation:compose", reading.benchmark, stage.pk, at="derivation.params.by")
-                if reading.works
-                else ""
-            )
-            reasons[stage.pk] = Note(text, url, "late")
+            url = address("annotation:compose", reading.benchmark, stage.pk, at="derivation.params.by")
+            reasons[stage.pk] = Note(text, f"{url}#s-items" if reading.works else "", "late")
     return reasons
 
 

@@ -7,7 +7,7 @@ from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from annotation.models import Annotation
+from annotation.models import Annotation, Campaign
 from annotation.queries.board_counts import ChainProgress, chain_progress
 from benchmarks.access import is_permitted
 from benchmarks.models import Benchmark, Stage
@@ -33,6 +33,8 @@ def use_answers(benchmark: Benchmark, user: User) -> NextAction | None:
         return _view_tables(benchmark, progress)
     if progress.returned:
         return _await_revisions(benchmark, progress.returned)
+    if action := _edit_unpaired(benchmark):
+        return action
     return _open_the_rest(benchmark, progress.unopened) if progress.unopened else _export(benchmark)
 
 
@@ -89,6 +91,22 @@ def _open_the_rest(benchmark: Benchmark, unopened: Sequence[Stage]) -> NextActio
         _("Open the chain"),
         reverse("annotation:chain_open", args=[benchmark.slug]),
         second=(_("View the tables"), reverse("evaluation:tables", args=[benchmark.slug])),
+    )
+
+
+def _edit_unpaired(benchmark: Benchmark) -> NextAction | None:
+    """An open stage of pairs that has none, though all that is wanted is answered. Pairs by likeness may be none."""
+    running = (Campaign.State.OPEN, Campaign.State.PAUSED)
+    stages = benchmark.stages.filter(derivation__kind="pair", campaigns__state__in=running, items=None)
+    stage = next((row for row in stages if "similar" not in row.derivation.get("params", {})), None)
+    if stage is None:
+        return None
+    return NextAction(
+        _("“%(stage)s” has no pairs yet.") % {"stage": stage.name},
+        _("Edit stage"),
+        f"{reverse('annotation:compose', args=[benchmark.slug, stage.pk])}?at=derivation.params.by#s-items",
+        _("All other answers are there. “Source of items” says which pairs result."),
+        (_("View the tables"), reverse("evaluation:tables", args=[benchmark.slug])),
     )
 
 

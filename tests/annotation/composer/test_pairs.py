@@ -295,6 +295,7 @@ def test_pairs_by_what_nothing_has_say_so_in_the_form_and_on_the_board(world: Wo
     board = f"/b/{world.benchmark.slug}/"
     assert "Stuck: no pairs" not in client.get(board).text, "pairs may still be made in the background"
     Participation.objects.update(last_seen_at=timezone.now() - timedelta(minutes=5))
-    assert "Stuck: no pairs from “Texts”" in client.get(board).text
+    html = client.get(board).text
+    assert "Stuck: no pairs from “Texts”" in html and "“Same meaning” has no pairs yet." in html
     post_form(client, url, "save", change={"m:derivation.params.by": "item.text"})
     assert words not in client.get(url).text and "0 items result" in client.get(url).text
