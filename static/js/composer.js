@@ -7,7 +7,7 @@ const ONCE_MORE_AFTER = 1000; // ms after a button that did not get through: a p
 const swap = document.getElementById("swap");
 const device = document.getElementById("device");
 const form = () => document.getElementById("composer");
-const opened = new Set();
+const opened = new Set([...swap.querySelectorAll("details[data-key][open]")].map((one) => one.dataset.key));
 let saveTimer = 0, showTimer = 0, busy = null, dirty = false, drawn = 0;
 
 // ---- saving ------------------------------------------------------------------------------------------------------
