@@ -41,6 +41,16 @@ COLUMNS = f"""c.state, c.opens_on, c.closes_on, c.lease_minutes, cc.paused OR co
   EXISTS (SELECT FROM people_consent older JOIN people_consentversion v ON v.id = older.version_id
     WHERE v.team_id = co.team_id AND older.user_id = u.id AND older.withdrawn_at IS NULL),
   st.staffing, {UNREADY}"""
+# Names for the values of COLUMNS, in their order.
+NAMES = (
+    "campaign_state", "opens_on", "closes_on", "lease_minutes", "paused", "most_per_person", "most_per_day",
+    "cohort_zone", "own_zone", "member", "barred", "consented", "to_older", "staffing", "unready",
+)  # fmt: skip
+# Of a row with these names: nothing is refused, and there is no date and no limit to reckon with. Whoever is let in by
+# this is let in by `gate_of`, but not the other way round.
+LETS_IN = """{row}.campaign_state = 'open' AND {row}.opens_on IS NULL AND {row}.closes_on IS NULL AND NOT {row}.paused
+  AND {row}.most_per_person IS NULL AND {row}.most_per_day IS NULL AND {row}.member AND NOT {row}.barred
+  AND {row}.consented AND NOT {row}.unready"""
 SOURCES = """annotation_campaigncohort cc
   JOIN annotation_campaign c ON c.id = cc.campaign_id
   JOIN benchmarks_stage st ON st.id = c.stage_id

@@ -29,7 +29,7 @@ def in_transaction(function: Callable[P, R]) -> Callable[P, R]:
                 with transaction.atomic():
                     return function(*args, **kwargs)
             except (OperationalError, RetryTransaction) as error:
-                if not outermost or attempt == TRIES or not _is_retryable(error):
+                if not outermost or attempt == TRIES or not is_retryable(error):
                     raise
                 time.sleep(random.uniform(0, 0.02 * attempt))  # noqa: S311  (spreads the retries)
         raise AssertionError("unreachable")
@@ -37,5 +37,6 @@ def in_transaction(function: Callable[P, R]) -> Callable[P, R]:
     return wrapped
 
 
-def _is_retryable(error: Exception) -> bool:
+def is_retryable(error: Exception) -> bool:
+    """Whether the database gave a transaction up for the sake of another one."""
     return isinstance(error, RetryTransaction) or isinstance(error.__cause__, DeadlockDetected | SerializationFailure)

@@ -16,6 +16,7 @@ from annotation.queries import assignments
 from annotation.queries.gate import SHUTS_OUT, Gate, check_gate
 from annotation.queries.progress import Progress
 from annotation.queries.resolutions import settles_disputes
+from annotation.services.answers import usual_submit
 from annotation.services.answers.annotation_writing import (
     Advance,
     Destination,
@@ -32,7 +33,7 @@ from annotation.services.queue import slots
 from annotation.services.queue.claim import LockedParticipation
 from annotation.services.queue.leases import release
 from annotation.services.queue.locks import lock_participation
-from annotation.services.queue.next_work import Work, claim_current_and_next, get_or_claim_work
+from annotation.services.queue.next_work import Work, claim_current_and_next, get_or_claim_work, held_work
 from annotation.services.queue.units import retire_if_skipped
 from annotation.services.review import resolutions
 from annotation.services.sheets import rule_versions
@@ -50,6 +51,7 @@ DECIDED = (State.ACCEPTED, State.REJECTED)
 OWN = (State.SUBMITTED, State.RETURNED)  # still the author's to change
 MOST_TIME = timedelta(hours=1)
 MOST_REPORTS = 5
+EVENT = "answer.submitted"
 OF_FILES = "file:"  # so begin the keys of answers that came in a file, by which they are found again
 
 # Why an answer is kept and does not count. Late work is never refused, but these have no say in the numbers.
@@ -112,7 +114,7 @@ def submit(which: Assignment | int, rater: Rater, submission: Submission, at: da
         raise AssignmentStateError("not_your_key")
     parsed, submission = _parse(assignment, submission, at)
     try:
-        done = _submit(assignment, parsed, submission, at)
+        done = _submit_usual(assignment, parsed, submission, at) or _submit(assignment, parsed, submission, at)
     except IntegrityError:
         # The same key arrived at the same moment by another way, and won: now it is found.
         done = _submit(assignment, parsed, submission, at)
@@ -156,11 +158,29 @@ def _parse(assignment: Assignment, submission: Submission, at: datetime) -> tupl
     return sheet.parse(submission.raw, shown, confirmed), replace(submission, confirmed=confirmed, shown_at=shown_at)
 
 
+def _submit_usual(
+    assignment: Assignment, parsed: ParsedSheet, submission: Submission, at: datetime
+) -> SubmitResult | None:
+    """The same as `_submit` where nothing is unusual, in one function of the database. None: it is, nothing changed."""
+    if not parsed.ok or not usual_submit.may_be_usual(assignment):
+        return None
+    annotation = _annotation(assignment, None, parsed, submission, at)
+    place, start = _participation(assignment).cohort, _earliest_start(submission, at)
+    event = _event(assignment, EVENT)
+    progress = usual_submit.submit_usual(annotation, assignment, parsed.codes, start, event)
+    if progress is None:
+        return None
+    work = held_work(_participation(assignment).pk, place)
+    if work.current is None:  # taken in another window since
+        work = get_or_claim_work(assignment.rater, place, at)
+    return SubmitResult(annotation, work, repeated=False, progress=progress)
+
+
 @in_transaction
 def _submit(assignment: Assignment, parsed: ParsedSheet, submission: Submission, at: datetime) -> SubmitResult:
     seat = lock_participation(_participation(assignment).pk, at)
     start = _earliest_start(submission, at)
-    before, allowed = lock_and_check(assignment, seat, submission.client_key, start, at)
+    before, allowed = lock_and_check(assignment, seat, submission.client_key, start, at, submission.active_seconds)
     if before.same_key is not None:
         same = Annotation.objects.get(pk=before.same_key)
         if same.assignment_id != assignment.pk:
@@ -179,7 +199,7 @@ def _submit(assignment: Assignment, parsed: ParsedSheet, submission: Submission,
     work = claim_current_and_next(seat, at, wait=False, place=place, allowed=allowed, reserved=stored.reserved)
     _schedule_derivation(assignment, before)
     progress = slots.update_tally_and_record(
-        _event(assignment, "answer.submitted", counted=stored.annotation.counted, version=stored.annotation.version),
+        _event(assignment, EVENT, counted=stored.annotation.counted, version=stored.annotation.version),
         seat.cohort_id,
         assignment.pk,
         wanted=stored.wanted,
@@ -208,21 +228,17 @@ def _store(
     destination = Destination(assignment.campaign_id, assignment.unit_id)
     advance = None if barred else _advance(assignment, seat, before, allowed, at)
     if advance is not None:
-        annotation = _annotation(assignment, before, allowed, parsed, submission, at, counted=True)
-        return StoredAnswer(annotation, *_write_usual(annotation, parsed, destination, advance))
+        annotation = _annotation(assignment, before, parsed, submission, at)
+        wanted, reserved = write_and_advance(annotation, parsed.codes, destination, advance)
+        return StoredAnswer(annotation, wanted, 1, reserved)
     counted, wanted, submitted = _reserve_place(assignment, before, barred, allowed)
     because = "" if counted else barred or "surplus"
-    annotation = _annotation(assignment, before, allowed, parsed, submission, at, counted=counted, because=because)
+    annotation = _annotation(assignment, before, parsed, submission, at)
+    annotation.counted, annotation.uncounted_because = counted, because
+    annotation.at_submit = KEPT_ONLY.get(allowed.kept_only or "", "")
     if before.live_annotation is not None:
         retract(before.live_annotation, "superseded")
     return StoredAnswer(write(annotation, parsed.codes, destination), wanted, submitted)
-
-
-def _write_usual(
-    annotation: Annotation, parsed: ParsedSheet, destination: Destination, advance: Advance
-) -> tuple[int, int, frozenset[bool]]:
-    wanted, reserved = write_and_advance(annotation, parsed.codes, destination, advance)
-    return wanted, 1, reserved
 
 
 def _advance(
@@ -275,43 +291,32 @@ def _reserve_place(assignment: Assignment, before: LockedState, barred: str, all
 
 
 def _annotation(
-    assignment: Assignment, before: LockedState, allowed: Gate, parsed: ParsedSheet, submission: Submission,
-    at: datetime, *, counted: bool, because: str = "",
-) -> Annotation:  # fmt: skip
+    assignment: Assignment, before: LockedState | None, parsed: ParsedSheet, submission: Submission, at: datetime
+) -> Annotation:
+    """An answer that counts. Without `before`, what is read under the lock is left to whoever writes it."""
     draft: Draft | None = getattr(assignment, "draft", None)
     return Annotation(
         assignment_id=assignment.pk,
         rater_id=assignment.rater_id,
-        version=before.version + 1,
+        version=before.version + 1 if before else 0,
         client_key=submission.client_key,
         answers=parsed.answers,
         sheet_version_id=assignment.campaign.sheet_version_id,
-        instruction_version_id=before.instructions,
+        instruction_version_id=before.instructions if before else None,
         rule_version=rule_versions.acceptance_stamp(assignment.campaign),
         cohort_id=_participation(assignment).cohort.cohort_id,
         language=submission.language,
         shown_at=submission.shown_at or at,
         submitted_at=at,
-        active_seconds=_plausible_seconds(submission, before, at),
+        active_seconds=before.active_seconds if before else submission.active_seconds,
         confirmed=list(submission.confirmed),
         trace=merge_openings(draft.trace if draft else {}, submission.trace),
-        counted=counted,
-        uncounted_because=because,
-        at_submit=KEPT_ONLY.get(allowed.kept_only or "", ""),
     )
 
 
 def _earliest_start(submission: Submission, at: datetime) -> datetime:
     """When the person can have begun: when the sheet was shown, and no longer ago than an hour."""
     return max(submission.shown_at or at, at - MOST_TIME)
-
-
-def _plausible_seconds(submission: Submission, before: LockedState, at: datetime) -> float | None:
-    """What a browser says of its time is no more than the sheet was there, less what other sheets took of that."""
-    if submission.active_seconds is None:
-        return None
-    visible_seconds = (at - _earliest_start(submission, at)).total_seconds()
-    return max(0.0, min(submission.active_seconds, visible_seconds - before.seconds))
 
 
 def skip(which: Assignment | int, rater: Rater, reason: str, note: str, at: datetime) -> Work:

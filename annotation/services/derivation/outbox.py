@@ -20,11 +20,10 @@ MATTERS = """(st.acceptance = 'by_rule' OR st.coverage -> 'stop_when_full' = 'tr
     WHERE later.benchmark_id = st.benchmark_id AND (jsonb_exists(later.derivation -> 'from', st.key)
       OR later.derivation #>> '{params,rename,by}' = st.key
       OR later.derivation #>> '{params,proposals,stage}' = st.key)))"""
-NOTE = f"""
-INSERT INTO annotation_due (stage_id, source_id, at)
+INSERT = f"""INSERT INTO annotation_due (stage_id, source_id, at)
 SELECT st.id, i.id, clock_timestamp() FROM benchmarks_item i JOIN benchmarks_stage st ON st.id = i.stage_id
-WHERE i.id = ANY(%s) AND {MATTERS} RETURNING id
-"""  # noqa: S608  (a constant)
+WHERE i.id = ANY(%(items)s) AND {MATTERS}"""  # noqa: S608  (a constant)
+NOTE = f"{INSERT} RETURNING id"
 OF_SLOTS = """SELECT u.item_id FROM annotation_slot s JOIN annotation_unit u ON u.id = s.unit_id WHERE s.id = ANY(%s)"""
 OF_ANSWERS = """SELECT DISTINCT u.item_id FROM annotation_annotation an
   JOIN annotation_assignment a ON a.id = an.assignment_id JOIN annotation_unit u ON u.id = a.unit_id
@@ -47,7 +46,7 @@ OF_CAMPAIGN = """SELECT u.item_id FROM annotation_campaigncohort cc JOIN annotat
 def mark_items_due(item_ids: Iterable[int]) -> None:
     """The answers to these items changed, or what counts of them."""
     ids = list(item_ids)
-    if ids and fetch(NOTE, [ids]):
+    if ids and fetch(NOTE, {"items": ids}):
         schedule_worker()
 
 

@@ -12,13 +12,14 @@ SEEN_EVERY = timedelta(minutes=1)
 # The lock is the first statement of a transaction of the queue. What follows it there, and nothing else, runs with
 # plans that a connection makes once, for planning a claim costs more than running it. A plan that was made while a
 # table was small must be good when it is large: it uses indexes. Compiling it would take longer than any claim.
-PLANS = """set_config('plan_cache_mode', 'force_generic_plan', true), set_config('enable_seqscan', 'off', true),
-  set_config('jit', 'off', true)"""
+PLANS = {"plan_cache_mode": "force_generic_plan", "enable_seqscan": "off", "jit": "off"}
+SEAT_COLUMNS = "p.id, cc.campaign_id, p.cohort_id, p.rater_id, p.cursor, p.urgent_cursor, p.last_seen_at"
+SEAT_SOURCES = """FROM annotation_participation p JOIN annotation_campaigncohort cc ON cc.id = p.cohort_id
+WHERE p.{} FOR NO KEY UPDATE OF p"""
 LOCK = f"""
-SELECT p.id, cc.campaign_id, p.cohort_id, p.rater_id, p.cursor, p.urgent_cursor, p.last_seen_at, {PLANS}
-FROM annotation_participation p JOIN annotation_campaigncohort cc ON cc.id = p.cohort_id
-WHERE p.{{}} FOR NO KEY UPDATE OF p
-"""  # noqa: S608  (a constant)
+SELECT {SEAT_COLUMNS}, {", ".join(f"set_config('{name}', '{value}', true)" for name, value in PLANS.items())}
+{SEAT_SOURCES}
+"""
 LOCK_BY_ID = LOCK.format("id = %s")
 LOCK_BY_PERSON = LOCK.format("rater_id = %s AND p.cohort_id = %s")
 

@@ -112,6 +112,12 @@ def _work(seat: LockedParticipation, at: datetime, lease: datetime, place: Campa
     return Work(by_hand.get(True), by_hand.get(False), None)
 
 
+def held_work(participation_id: int, place: CampaignCohort) -> Work:
+    """What a person has in hand and ahead, as it is now. Takes no place and no lock."""
+    by_hand = {row.in_hand: row for row in assignments.reserved_assignments(participation_id, place)}
+    return Work(by_hand.get(True), by_hand.get(False), None)
+
+
 # As the claim finds: what the person has, what they lost and may have again, the first open slot they never had.
 LEFT = f"""
 WITH seat AS MATERIALIZED (

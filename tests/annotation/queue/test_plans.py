@@ -3,6 +3,7 @@
 import pytest
 from django.db import connection, transaction
 
+from annotation.services.answers import usual_submit
 from annotation.services.queue import next_work
 from annotation.services.queue.locks import lock_participation_of
 from jobs.queries.statements import fetch
@@ -38,7 +39,9 @@ def settings_now() -> list[str]:
         return list(sql.fetchone())
 
 
-def test_a_claim_is_never_planned_again_and_a_report_is_planned_for_its_values() -> None:
+def test_a_claim_is_never_planned_again_and_a_report_is_planned_for_its_values(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Step by step; plans inside the function of the usual submit: test_usual_submit.py."""
+    monkeypatch.setattr(usual_submit, "may_be_usual", lambda _assignment: False)
     seat = get_campaign_cohort(an_open_campaign(items=ITEMS, target=1))
     person = a_person(seat.cohort)
     work = next_work.get_or_claim_work(person, seat, NOON)
