@@ -53,7 +53,7 @@ def few_classes() -> Iterator[None]:
         if looks_back:
             originals["reload_model"](state, label, name, delay=True)  # the direct relations
         elif "apps" in state.__dict__:
-            state._reload({(label, name)})
+            state._reload({(label, name)})  # type: ignore[attr-defined]
 
     def with_relations(change: Callable[..., None]) -> Callable[..., None]:
         def changed(state: ProjectState, *args: Any, **options: Any) -> None:
