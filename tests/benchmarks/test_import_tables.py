@@ -36,6 +36,12 @@ def rows_of(name: str = "comma-utf8.csv") -> list[dict[str, str]]:
         return [row for _number, row in table.read_table(file, table.look(file).format) if isinstance(row, dict)]
 
 
+def test_rows_are_numbered_as_a_spreadsheet_numbers_them() -> None:
+    file = io.BytesIO(b"key,concept\n\nx,tea\n,\n\ny,bread\n")
+    numbers = [(number, row["key"]) for number, row in table.read_table(file, table.look(file).format)]
+    assert numbers == [(3, "x"), (6, "y")], "an empty row counts, for the report names rows of the file"
+
+
 def as_workbook(rows: list[dict[str, str]], sheets: int = 1) -> bytes:
     book = openpyxl.Workbook()
     sheet = book.active

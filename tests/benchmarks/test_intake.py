@@ -138,6 +138,15 @@ def test_a_row_is_refused_where_a_filter_cannot_read_its_fact_as_a_number(
     assert ItemFact.objects.get(key="scene").value == "oops", "a fact that nothing reads as a number stays free"
 
 
+def test_what_a_detector_measured_is_no_earlier_fact_of_the_import(stage: Stage, mara: Client) -> None:
+    upload(mara, stage, lines(row("a")), PICTURES)
+    item = stage.items.get(key="a")
+    ItemFact.objects.create(item=item, key="objects", value=5, source="detector", version="1")
+    job = upload(mara, stage, lines(row("a", **{"fact.objects": 7})), PICTURES, complete="on")
+    assert outcomes(job)[1][0] == "updated"
+    assert sorted(item.facts.filter(key="objects").values_list("source", "value")) == [("detector", 5), ("import", 7)]
+
+
 GATE = {"key": "clip_score", "at_least": 3, "label": {"en": "Score"}}
 BOX = {"key": "box", "kind": "box", "version": 1, "label": {"en": "Box"}, "config": {"facts": [GATE]}}
 

@@ -7,9 +7,11 @@ import pytest
 from django.contrib.auth.backends import ModelBackend
 from django.core import mail
 from django.db import IntegrityError, transaction
+from django.http import Http404
 from django.test import Client
 from django.utils import timezone
 
+from benchmarks.access import benchmark_for
 from benchmarks.models import Role
 from benchmarks.services.roles import set_role
 from people.forms.teams import TeamPersonForm
@@ -151,3 +153,11 @@ def test_the_admins_of_the_team_are_told_before_its_token_expires(world: World, 
     admins = TeamMember.objects.filter(team=world.team, role="admin").values_list("user__email", flat=True)
     assert sorted(letters.values_list("to", flat=True)) == sorted(admins)
     assert {letter.subject.split("”")[0] for letter in letters} == {"A token of “Nightly import"}
+
+
+def test_a_program_that_may_write_a_benchmark_still_decides_on_no_answer(world: World, account: User) -> None:
+    set_role(world.benchmark, account, Role.Name.RESEARCHER, world.owner)
+    slug = world.benchmark.slug
+    assert benchmark_for(account, slug, can="work_on") == world.benchmark
+    with pytest.raises(Http404):
+        benchmark_for(account, slug, can="review")

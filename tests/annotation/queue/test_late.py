@@ -57,6 +57,9 @@ def test_an_undo_asked_twice_takes_back_one_answer() -> None:
     rate(hand, "2", at=NOON)
     submit.reopen(hand.pk, person, SOON)
     rate(hand, "5", at=SOON)
+    with pytest.raises(submit.AssignmentStateError):
+        submit.undo(hand.pk, person, SOON, version=1)  # by a window that is behind
+    assert numbers() == (1, ["5"])
     submit.undo(hand.pk, person, SOON, version=2)
     with pytest.raises(submit.AssignmentStateError):
         submit.undo(hand.pk, person, SOON, version=2)
