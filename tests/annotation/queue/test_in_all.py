@@ -6,13 +6,24 @@ from operator import itemgetter
 import pytest
 from django.db.models import Sum
 
-from annotation.models import Annotation, Slot
+from annotation.models import Annotation, Outcome, Slot
 from annotation.queries.unit_completion import complete_units
 from annotation.services.campaigns import lifecycle
 from annotation.services.campaigns.lifecycle import CampaignRefused
 from annotation.services.queue import next_work, recount, slot_creation
 from benchmarks.models import Item
-from tests.annotation.chain.factories import ANSWER, a_benchmark, a_stage, answer, create_open_campaign, items
+from tests.annotation.chain.factories import (
+    ANSWER,
+    GOOD,
+    RULE,
+    a_benchmark,
+    a_stage,
+    answer,
+    claim_sheet,
+    create_open_campaign,
+    items,
+    process_derivations,
+)
 from tests.annotation.queue.factories import NOON, a_cohort, a_person
 from tests.personas import stand_in
 
@@ -45,6 +56,22 @@ def test_cohorts_share_the_answers_and_each_item_gets_so_many_in_all() -> None:
                 answer(assignment, answer="yes")
     assert Annotation.objects.filter(counted=True).count() == Annotation.objects.count() == 24
     assert len(complete_units(set(Slot.objects.values_list("unit", flat=True)))) == 8
+
+
+def test_an_item_is_judged_once_every_cohort_has_given_its_share() -> None:
+    rule = {"acceptance": "by_rule", "acceptance_rule": RULE}
+    stage = a_stage(a_benchmark(), "rate", GOOD, target_in_all=True, **rule)
+    items(stage, 1)
+    cohorts = [a_cohort(stage.benchmark.team, label) for label in ("Brazil", "Egypt")]
+    campaign = create_open_campaign(stage, *cohorts, target=3)
+    for slot in Slot.objects.select_related("cohort__cohort"):
+        assert not Outcome.objects.exists()
+        cohort = slot.cohort.cohort
+        for _person in range(slot.wanted):
+            answer(claim_sheet(a_person(cohort), campaign, cohort), good="1")
+        process_derivations()
+    outcome = Outcome.objects.get()
+    assert (outcome.state, outcome.answers) == ("accepted", 3)
 
 
 def test_neither_cohort_bears_all() -> None:
