@@ -297,6 +297,7 @@ def test_an_earlier_reply_to_a_reload_leaves_the_sheet_to_which_the_person_went_
     assert assignment_on(page) == second
     assert page.locator("[name^=a-]:checked").get_attribute("value") == "2"
 
+    wait_for(page, pending)
     pending.pop().continue_()
     until_sent(page)
     assert assignment_on(page) == second and codes() == ["4"]
