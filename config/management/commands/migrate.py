@@ -40,7 +40,7 @@ class Command(migrate.Command):
 
 
 # What ProjectState does for operations whose statements also look at the models that refer to the changed one.
-LOOKS_BACK = ("alter_field", "remove_field", "rename_field", "rename_model", "remove_model")
+LOOKS_BACK = ("alter_field", "remove_field", "rename_field", "rename_model")
 
 
 @contextmanager
@@ -53,6 +53,7 @@ def few_classes() -> Iterator[None]:
         if looks_back:
             originals["reload_model"](state, label, name, delay=True)  # the direct relations
         elif "apps" in state.__dict__:
+            state.is_delayed = True  # Python code of a migration waits for all classes
             state._reload({(label, name)})  # type: ignore[attr-defined]
 
     def with_relations(change: Callable[..., None]) -> Callable[..., None]:
