@@ -164,7 +164,7 @@ def _submit_usual(
     """The same as `_submit` where nothing is unusual, in one function of the database. None: it is, nothing changed."""
     if not parsed.ok or not usual_submit.may_be_usual(assignment):
         return None
-    annotation = _annotation(assignment, None, parsed, submission, at)
+    annotation = _annotation(assignment, parsed, submission, at)
     place, start = _participation(assignment).cohort, _earliest_start(submission, at)
     event = _event(assignment, EVENT)
     progress = usual_submit.submit_usual(annotation, assignment, parsed.codes, start, event)
@@ -226,15 +226,15 @@ def _store(
 ) -> StoredAnswer:  # fmt: skip
     barred = _not_counted_reason(allowed, before, parsed)
     destination = Destination(assignment.campaign_id, assignment.unit_id)
+    annotation = _annotation(assignment, parsed, submission, at)
+    annotation.version, annotation.instruction_version_id = before.version + 1, before.instructions
+    annotation.active_seconds = before.active_seconds
     advance = None if barred else _advance(assignment, seat, before, allowed, at)
     if advance is not None:
-        annotation = _annotation(assignment, before, parsed, submission, at)
         wanted, reserved = write_and_advance(annotation, parsed.codes, destination, advance)
         return StoredAnswer(annotation, wanted, 1, reserved)
     counted, wanted, submitted = _reserve_place(assignment, before, barred, allowed)
-    because = "" if counted else barred or "surplus"
-    annotation = _annotation(assignment, before, parsed, submission, at)
-    annotation.counted, annotation.uncounted_because = counted, because
+    annotation.counted, annotation.uncounted_because = counted, "" if counted else barred or "surplus"
     annotation.at_submit = KEPT_ONLY.get(allowed.kept_only or "", "")
     if before.live_annotation is not None:
         retract(before.live_annotation, "superseded")
@@ -290,25 +290,21 @@ def _reserve_place(assignment: Assignment, before: LockedState, barred: str, all
     return True, 0, 1
 
 
-def _annotation(
-    assignment: Assignment, before: LockedState | None, parsed: ParsedSheet, submission: Submission, at: datetime
-) -> Annotation:
-    """An answer that counts. Without `before`, what is read under the lock is left to whoever writes it."""
+def _annotation(assignment: Assignment, parsed: ParsedSheet, submission: Submission, at: datetime) -> Annotation:
+    """An answer that counts, without what is read under the lock: its number, instructions and plausible seconds."""
     draft: Draft | None = getattr(assignment, "draft", None)
     return Annotation(
         assignment_id=assignment.pk,
         rater_id=assignment.rater_id,
-        version=before.version + 1 if before else 0,
         client_key=submission.client_key,
         answers=parsed.answers,
         sheet_version_id=assignment.campaign.sheet_version_id,
-        instruction_version_id=before.instructions if before else None,
         rule_version=rule_versions.acceptance_stamp(assignment.campaign),
         cohort_id=_participation(assignment).cohort.cohort_id,
         language=submission.language,
         shown_at=submission.shown_at or at,
         submitted_at=at,
-        active_seconds=before.active_seconds if before else submission.active_seconds,
+        active_seconds=submission.active_seconds,
         confirmed=list(submission.confirmed),
         trace=merge_openings(draft.trace if draft else {}, submission.trace),
     )

@@ -3,6 +3,7 @@
 Everything a person does in a campaign is in the order of their Participation's lock: two tabs get the same item.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -104,17 +105,20 @@ def _claim(seat: LockedParticipation, lease: datetime, at: datetime, wait: bool)
 def _work(seat: LockedParticipation, at: datetime, lease: datetime, place: CampaignCohort | None) -> Work:
     """Read both back with all that a sheet needs; a lease half gone is renewed, for the person is here."""
     rows = assignments.reserved_assignments(seat.id, place)
-    by_hand = {row.in_hand: row for row in rows}
     half = at + (lease - at) / 2
     old = [row.pk for row in rows if row.lease_until is not None and row.lease_until < half]
     if old:
         Assignment.objects.filter(pk__in=old).update(lease_until=lease)
-    return Work(by_hand.get(True), by_hand.get(False), None)
+    return _held(rows)
 
 
 def held_work(participation_id: int, place: CampaignCohort) -> Work:
     """What a person has in hand and ahead, as it is now. Takes no place and no lock."""
-    by_hand = {row.in_hand: row for row in assignments.reserved_assignments(participation_id, place)}
+    return _held(assignments.reserved_assignments(participation_id, place))
+
+
+def _held(rows: Sequence[Assignment]) -> Work:
+    by_hand = {row.in_hand: row for row in rows}
     return Work(by_hand.get(True), by_hand.get(False), None)
 
 

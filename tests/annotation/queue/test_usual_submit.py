@@ -49,7 +49,7 @@ def ask_function(assignment: Assignment, key: str = "k") -> Any:
     own = submit.own_assignment(assignment.pk, assignment.rater)
     given = Submission({"relevance": "4"}, key, active_seconds=3.5)
     parsed, given = submit._parse(own, given, NOON)
-    annotation = submit._annotation(own, None, parsed, given, NOON)
+    annotation = submit._annotation(own, parsed, given, NOON)
     event = submit._event(own, submit.EVENT)
     return usual_submit.submit_usual(annotation, own, parsed.codes, NOON - timedelta(minutes=1), event)
 
