@@ -8,6 +8,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotation.models import Campaign, CampaignCohort
+from annotation.pages.unpaired import pair_settings_address, should_have_pairs
 from annotation.queries.board_counts import ChainCounts, CohortCounts, chain_counts
 from annotation.services.derivation.run_choice import stages_without_choice
 from benchmarks.models import Stage
@@ -42,17 +43,16 @@ def _empty_reasons(reading: Reading, counts: ChainCounts) -> dict[int, Note]:
     for stage in reading.stages:
         if source := _unpaired_source(reading, stage, counts):
             text = _("Stuck: no pairs from “%(stage)s”") % {"stage": source.name}
-            url = address("annotation:compose", reading.benchmark, stage.pk, at="derivation.params.by")
-            reasons[stage.pk] = Note(text, f"{url}#s-items" if reading.works else "", "late")
+            url = pair_settings_address(reading.benchmark, stage) if reading.works else ""
+            reasons[stage.pk] = Note(text, url, "late")
     return reasons
 
 
 def _unpaired_source(reading: Reading, stage: Stage, counts: ChainCounts) -> Stage | None:
-    """The first stage that this one pairs, if they are complete and it has no item. Pairs by likeness may be none."""
-    derivation = stage.derivation or {}
-    if derivation.get("kind") != "pair" or "similar" in derivation.get("params", {}) or reading.items[stage.pk].total:
+    """The first stage that this one pairs, if they are complete and it has no item, but should."""
+    if not should_have_pairs(stage) or reading.items[stage.pk].total:
         return None
-    sources = [source for source in reading.stages if source.key in derivation.get("from", ())]
+    sources = [source for source in reading.stages if source.key in stage.derivation.get("from", ())]
     totals = [counts.totals[source.pk] for source in sources]
     if not totals or any(not total.wanted or total.missing or total.waiting or total.undecided for total in totals):
         return None

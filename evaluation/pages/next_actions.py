@@ -8,6 +8,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotation.models import Annotation, Campaign
+from annotation.pages.unpaired import pair_settings_address, should_have_pairs
 from annotation.queries.board_counts import ChainProgress, chain_progress
 from benchmarks.access import is_permitted
 from benchmarks.models import Benchmark, Stage
@@ -95,16 +96,16 @@ def _open_the_rest(benchmark: Benchmark, unopened: Sequence[Stage]) -> NextActio
 
 
 def _edit_unpaired(benchmark: Benchmark) -> NextAction | None:
-    """An open stage of pairs that has none, though all that is wanted is answered. Pairs by likeness may be none."""
+    """An open stage of pairs that has none, though all that is wanted is answered."""
     running = (Campaign.State.OPEN, Campaign.State.PAUSED)
     stages = benchmark.stages.filter(derivation__kind="pair", campaigns__state__in=running, items=None)
-    stage = next((row for row in stages if "similar" not in row.derivation.get("params", {})), None)
+    stage = next(filter(should_have_pairs, stages), None)
     if stage is None:
         return None
     return NextAction(
         _("“%(stage)s” has no pairs yet.") % {"stage": stage.name},
         _("Edit stage"),
-        f"{reverse('annotation:compose', args=[benchmark.slug, stage.pk])}?at=derivation.params.by#s-items",
+        pair_settings_address(benchmark, stage),
         _("All other answers are there. “Source of items” says which pairs result."),
         (_("View the tables"), reverse("evaluation:tables", args=[benchmark.slug])),
     )
