@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
@@ -74,16 +75,16 @@ class RemoteObject(Generic[R]):
 T = TypeVar("T")
 
 
-class RemoteList(Generic[T]):
+class RemoteList(ABC, Generic[T]):
     """The objects of one address."""
 
     def __init__(self, connection: Connection, path: str) -> None:
         self._connection = connection
         self._path = path
 
+    @abstractmethod
     def _object(self, raw: Mapping[str, Any]) -> T:
         """The object of what the site says of it."""
-        raise NotImplementedError
 
     def _get(self, number: int) -> T:
         return self._object(self._connection.get(f"{self._path}{int(number)}/"))
