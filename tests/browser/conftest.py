@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from django.conf import settings as django_settings
 from django.utils import timezone
 from playwright.sync_api import Browser, BrowserContext, Page
@@ -179,6 +180,16 @@ def attach(item: Item, data: bytes, role: str = "image") -> None:
 
 def current_assignment(user: User) -> Assignment:
     return Assignment.objects.get(rater__user=user, state="reserved", in_hand=True)
+
+
+VIOLATIONS = "axe.run({ resultTypes: ['violations'] }).then((results) => results.violations)"
+
+
+def axe_violations(page: Page) -> list[dict[str, Any]]:
+    """What axe finds on the page. `Axe.run` would bring every rule that holds, too."""
+    page.evaluate(Axe().axe_script)
+    violations: list[dict[str, Any]] = page.evaluate(VIOLATIONS)
+    return violations
 
 
 def wait_until(page: Page, condition: str, arg: Any = None) -> None:

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
@@ -14,7 +13,7 @@ from benchmarks.services.benchmarks import create_from_recipe
 from jobs.models import Job
 from jobs.services import runner
 from tests.archives import faulty_archive
-from tests.browser.conftest import PHONE, attach, drawings
+from tests.browser.conftest import PHONE, attach, axe_violations, drawings
 from tests.personas import World
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -35,7 +34,7 @@ def check_layout(page: Page) -> None:
         expect(image).to_have_js_property("complete", True)
         assert image.evaluate("image => image.naturalWidth > 0")
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), page.url
-    found = Axe().run(page).response["violations"]
+    found = axe_violations(page)
     assert not found, [(one["id"], [node["target"] for node in one["nodes"]][:3]) for one in found]
 
 

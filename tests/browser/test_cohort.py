@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 
-from axe_playwright_python.sync_playwright import Axe
 from django.utils import timezone
 from playwright.sync_api import Page
 
@@ -10,7 +9,7 @@ from annotation.models import Assignment, Campaign
 from annotation.services.queue.next_work import get_or_claim_work
 from people.models import Invitation
 from people.services.raters import rater_of
-from tests.browser.conftest import PHONE
+from tests.browser.conftest import PHONE, axe_violations
 from tests.personas import World
 
 
@@ -59,7 +58,7 @@ def test_on_a_phone_and_in_arabic_nothing_runs_out_of_the_screen(
             page.goto(f"/cohorts/{world.egypt.pk}/{path}")
             shot(page, f"cohort-{path or 'page'}-{name}", full_page=True)
             assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-            assert not Axe().run(page).response["violations"], path
+            assert not axe_violations(page), path
         if language == "en":
             page.get_by_role("textbox", name="Message to all members").fill("Two days are left.")
             page.get_by_role("button", name="Send to 2 members").click()

@@ -3,11 +3,10 @@
 from collections.abc import Callable
 from typing import Any
 
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
 from annotation.models import Campaign, Slot
-from tests.browser.conftest import PHONE
+from tests.browser.conftest import PHONE, axe_violations
 from tests.personas import CONCEPTS, World
 
 
@@ -66,7 +65,7 @@ def test_on_a_phone_rows_are_cards_and_nothing_runs_out_of_the_screen(
         page.goto(f"/b/{world.benchmark.slug}/coverage/?by=item&row={world.items[0].pk}&cohort={place.pk}")
         shot(page, name, full_page=True)
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-        assert not Axe().run(page).response["violations"], name
+        assert not axe_violations(page), name
 
 
 def test_wanted_cells_are_opened_by_keys_and_read_on_a_phone(
@@ -93,4 +92,4 @@ def test_wanted_cells_are_opened_by_keys_and_read_on_a_phone(
         page.goto(f"/b/{world.benchmark.slug}/coverage/stages/{stage.pk}/?gap=nobody_active")
         shot(page, name, full_page=True)
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-        assert not Axe().run(page).response["violations"], name
+        assert not axe_violations(page), name

@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from django.urls import reverse
 from playwright.sync_api import Page
 
@@ -13,7 +12,7 @@ from annotation.models import Annotation, Campaign
 from benchmarks.models import Benchmark, Stage
 from people.models import User
 from people.services import links
-from tests.browser.conftest import DESKTOP, PHONE
+from tests.browser.conftest import DESKTOP, PHONE, axe_violations
 from tests.personas import World
 from tests.samples import build
 from tests.test_strangers import every_route, path_of
@@ -32,7 +31,6 @@ PIECES = {
     "predictions:answer_run_live",
     "predictions:plan_set_live",
 }
-VIOLATIONS = "axe.run({ resultTypes: ['violations'] }).then((results) => results.violations)"
 # What a finger must hit, and how large it is: a field of a label is as large as its label. WCAG 2.5.5, 2.5.8.
 TARGETS = """() => {
   const small = [];
@@ -111,8 +109,7 @@ def pages(world: World, samples: dict[str, Any]) -> Iterator[tuple[User | None, 
 
 
 def complaints(page: Page, phone: bool) -> Iterator[str]:
-    page.evaluate(Axe().axe_script)
-    for one in page.evaluate(VIOLATIONS):  # `Axe.run` also brings every rule that holds
+    for one in axe_violations(page):
         yield from (f"axe, {one['id']}: {node['html'][:160]}" for node in one["nodes"][:4])
     wide = page.evaluate("document.documentElement.scrollWidth")
     if wide > page.evaluate("innerWidth"):

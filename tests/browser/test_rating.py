@@ -5,12 +5,11 @@ from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Error, Page, Route, expect
 
 from annotation.models import Annotation, Assignment, Campaign, Draft, ProblemReport
 from people.models import User
-from tests.browser.conftest import PHONE, current_assignment, until_sent, wait_until
+from tests.browser.conftest import PHONE, axe_violations, current_assignment, until_sent, wait_until
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 OpenAs = Callable[..., Page]
@@ -341,10 +340,10 @@ def test_axe_finds_nothing(open_as: OpenAs, campaign: Campaign, nour: User, how:
 def find_violations(page: Page) -> str:
     try:
         page.evaluate(SETTLED)  # colours that change between two states are measured at the end
-        violations = Axe().run(page).response["violations"]
+        violations = axe_violations(page)
     except Error:  # a click had been answered, and its page took the place of this one in between
         page.wait_for_load_state()
-        violations = Axe().run(page).response["violations"]
+        violations = axe_violations(page)
     return "\n".join(f"{one['id']}: {node['html'][:200]}" for one in violations for node in one["nodes"])
 
 
