@@ -46,14 +46,18 @@ class LinkClient:
         """Whether there is a link with this text."""
         return any(text_of(inside) == label for _address, inside in LINK.findall(self.page))
 
+    def address_of(self, label: str) -> str:
+        """Where the first link with this text leads."""
+        addresses = [address for address, inside in LINK.findall(self.page) if text_of(inside) == label]
+        assert addresses, f"{self.path} has no link “{label}”"
+        return urljoin(self.path, html.unescape(addresses[0]))
+
     def has_button(self, label: str) -> bool:
         return any(text_of(inside) == label for _attributes, inside in BUTTON.findall(self.page))
 
     def follow(self, label: str) -> None:
         """Press the first link with this text."""
-        addresses = [address for address, inside in LINK.findall(self.page) if text_of(inside) == label]
-        assert addresses, f"{self.path} has no link “{label}”"
-        self.path = urljoin(self.path, html.unescape(addresses[0]))
+        self.path = self.address_of(label)
         self._show(self.client.get(self.path, follow=True))
 
     def button(self, start: str) -> str:

@@ -45,6 +45,7 @@ class Researcher(LinkClient):
     def __init__(self, client: Client) -> None:
         super().__init__(client, "/benchmarks/")
         self.home = ""
+        self.visited: dict[tuple[str, ...], str] = {}  # the address that the last of these links has
 
     def create_benchmark(self, recipe: str, name: str, team: int) -> None:
         self.follow("Create benchmark")
@@ -52,10 +53,16 @@ class Researcher(LinkClient):
         self.home = self.path
 
     def go(self, *labels: str) -> None:
-        """By these links, one after the other; from the overview where the page has not the first."""
-        if not self.has(labels[0] if labels else ""):
+        """By these links, one after the other; from the overview where the page has not the first. Links that were
+        followed before are not pressed again: the address of the last is opened, as from the history of a browser.
+        """
+        known = next((count for count in range(len(labels), 0, -1) if labels[:count] in self.visited), 0)
+        if known:
+            self.open(self.visited[labels[:known]])
+        elif not self.has(labels[0] if labels else ""):
             self.open(self.home)
-        for label in labels:
+        for count, label in enumerate(labels[known:], start=known + 1):
+            self.visited[labels[:count]] = self.address_of(label)
             self.follow(label)
 
     def choose(self, name: str, label: str) -> str:

@@ -305,6 +305,7 @@ def run_encoders(study: Study) -> None:
     for collection, task, query_set in forced + others:
         run_encoder(study, collection, task, query_set)
     run_encoder(study, "Pictures", "forced_choice", "plain", template="Find this: {text}")
+    do_waiting_work()
 
 
 def run_encoder(study: Study, collection: str, task: str, query_set: str, template: str = "") -> None:
@@ -314,7 +315,6 @@ def run_encoder(study: Study, collection: str, task: str, query_set: str, templa
     if query_set:
         values["query_set"] = query_set
     researcher.submit("Run", {**values, "collection": researcher.choose("collection", f"{collection}, version")})
-    do_waiting_work()
 
 
 def create_second_version(study: Study) -> None:
@@ -333,6 +333,7 @@ def create_second_version(study: Study) -> None:
     assert list(kept.values()) == first, "version 1 stays as it is"
     for name in ("plain", "descriptor"):
         run_encoder(study, "Pictures", "forced_choice", name)
+    do_waiting_work()
     check_tables(study, "2", size.unique - 1)
     check_tables(study, "1", size.unique)
 
