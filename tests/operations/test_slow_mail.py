@@ -37,8 +37,9 @@ def ask_for_password(port: int, email: str) -> str:
         except urllib.error.HTTPError as error:
             if error.code != 503:  # more bodies at once than are read: its page asks to send it again
                 raise
+            refusal = error.read().decode()
             time.sleep(float(error.headers["Retry-After"]))
-    raise AssertionError(f"refused for {SECONDS} s")
+    raise AssertionError(f"refused for {SECONDS} s, at last with: {refusal}")
 
 
 @pytest.mark.django_db(transaction=True)
