@@ -10,12 +10,14 @@ from people.views import (
     service_accounts,
     session,
     sign_in,
+    site_setup,
     teams,
     tokens,
 )
 
 app_name = "people"
 urlpatterns = [
+    path("setup", site_setup.page, name="site_setup"),
     path("sign-in", sign_in.SignIn.as_view(), name="sign_in"),
     path("sign-in/here", session.sign_in_on_page, name="sign_in_here"),
     path("sign-out", sign_in.SignOut.as_view(), name="sign_out"),

@@ -76,7 +76,7 @@ def serve(home: DataFolder, supervisor: Supervisor, host: str, port: int, hosts:
     if practice := home.facts().get("practice"):
         env["EMIC_PRACTICE"] = practice_address(practice)
     # It starts while the demo is loaded, whose jobs wait for the worker: that one starts after it.
-    supervisor.start(web(home, env, host, port), lambda: is_healthy(reachable_host(host), port))
+    supervisor.start(web(home, env, host, port), lambda: is_healthy(host, port))
     if demo:
         load_demo(home, env)
     with console.print_step("Starting the web server and the worker"):
@@ -227,7 +227,7 @@ def reachable_host(host: str) -> str:
 
 def wait_for_health(host: str, port: int, supervisor: Supervisor) -> None:
     end = time.monotonic() + HEALTH_SECONDS
-    while not is_healthy(reachable_host(host), port):
+    while not is_healthy(host, port):
         supervisor.check()
         if time.monotonic() > end:
             raise EmicError("The web server does not answer /healthz; its reason is at the end of logs/web.log.")
@@ -235,12 +235,17 @@ def wait_for_health(host: str, port: int, supervisor: Supervisor) -> None:
 
 
 def is_healthy(host: str, port: int) -> bool:
-    connection = http.client.HTTPConnection(host, port, timeout=5)
+    return status_of("/healthz", host, port) == 200
+
+
+def status_of(path: str, host: str, port: int) -> int:
+    """What the web server answers to this address; 0 where it does not."""
+    connection = http.client.HTTPConnection(reachable_host(host), port, timeout=5)
     try:
-        connection.request("GET", "/healthz", headers={"Host": "localhost"})
-        return connection.getresponse().status == 200
+        connection.request("GET", path, headers={"Host": "localhost", "X-Forwarded-Proto": "https"})
+        return connection.getresponse().status
     except (OSError, http.client.HTTPException):
-        return False
+        return 0
     finally:
         connection.close()
 
@@ -250,8 +255,11 @@ def print_address(home: DataFolder, options: Namespace, port: int, seconds: floa
     accounts = home.path / "demo-accounts.txt"
     if home.facts().get("demo") == "loaded" and accounts.exists():
         console.print_line(accounts.read_text().rstrip() + "\n")
-    elif home.facts().get("demo") == "none":
-        console.print_line("To create the first account:  ./emic manage createsuperuser\n")
+    elif status_of("/setup", options.host, port) == 200:  # 404 once the site has an account
+        site = os.environ.get("EMIC_ORIGINS", "").split(",")[0].strip() or address(options.host, port)
+        manage(
+            home, environment(home), "setup_key", "--site", site, on_line=lambda line: console.print_line(f"{line}\n")
+        )
     console.print_line(f"Data: {home.path}   Logs: {home.path / 'logs'}   Stop: Ctrl-C")
     if options.open:
         webbrowser.open(address(options.host, port))

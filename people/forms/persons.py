@@ -136,6 +136,18 @@ class RegisterForm(PasswordForm):
         return User(email=cleaned.get("email", ""), name=cleaned.get("name", ""))
 
 
+class SetupForm(RegisterForm):
+    """For the first admin of a site."""
+
+    key = forms.CharField(label=_("Setup key"), max_length=60, help_text=_("Printed where the site was started."))
+    field_order = ["key", "name", "email", "password"]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, asks_consent=False, **kwargs)
+        del self.fields["time_zone"]
+        self.fields["key"].widget.attrs |= {"autocomplete": "off", "spellcheck": "false"}
+
+
 def interface_language(code: str) -> str:
     """A language code the interface has, or nothing."""
     return code if code in dict(settings.LANGUAGES) else ""
