@@ -40,6 +40,7 @@ class AnnotationConfig(AppConfig):
         item_changes.register(intake_changes.follow)
         for listener in (intake_changes.judge_again, intake_changes.follow_new_parts, exclude_former_judges):
             item_changes.register_for_arrivals(listener)
+        item_changes.register_for_imports(intake_changes.follow_imports)
         number_facts.register(facts_read_as_numbers)
         recipe_parts.register_check(recipe_checks.stage_file_problems)
         recipe_parts.register_cohorts(recipe_checks.asked_cohorts)

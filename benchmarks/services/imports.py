@@ -29,7 +29,7 @@ from benchmarks.imports.tables.mapping import MappedTable
 from benchmarks.imports.vocabulary import vocabulary_of
 from benchmarks.imports.web_addresses import is_web_address
 from benchmarks.models import Stage
-from benchmarks.services import storage
+from benchmarks.services import item_changes, storage
 from benchmarks.services.images import ImageRefused, TeamPictures, store_image
 from benchmarks.services.intake.picture_hashes import needs_hashes, store_hash
 from benchmarks.services.intake.web_pictures import WebPictures
@@ -142,6 +142,7 @@ def run(work: JobContext) -> None:
         raise
     counts = work.job.result.get("counts", {})
     record(work.job.created_by, "items.imported", scope=work.job.scope, target=stage.key, implied=True, counts=counts)
+    item_changes.notify_import_ended()
     _delete_upload(work.job)
 
 

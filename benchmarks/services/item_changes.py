@@ -1,10 +1,12 @@
-"""Tells the apps above that items of a stage changed: other candidates are kept than before, or items arrived."""
+"""Tells the apps above that items of a stage changed: other candidates are kept than before, items arrived, or an
+import of them ended."""
 
 from collections.abc import Callable, Sequence
 
 Listener = Callable[[int, Sequence[int]], None]
 _LISTENERS: list[Listener] = []
 _OF_ARRIVALS: list[Listener] = []
+_OF_IMPORTS: list[Callable[[], None]] = []
 
 
 def register(listener: Listener) -> None:
@@ -19,6 +21,12 @@ def register_for_arrivals(listener: Listener) -> None:
         _OF_ARRIVALS.append(listener)
 
 
+def register_for_imports(listener: Callable[[], None]) -> None:
+    """Call `listener()` after an import has ended, outside its transactions."""
+    if listener not in _OF_IMPORTS:
+        _OF_IMPORTS.append(listener)
+
+
 def notify(stage_id: int, item_ids: Sequence[int]) -> None:
     """Needs the transaction that changed the items."""
     if item_ids:
@@ -31,3 +39,9 @@ def notify_arrivals(stage_id: int, item_ids: Sequence[int]) -> None:
     if item_ids:
         for listener in _OF_ARRIVALS:
             listener(stage_id, item_ids)
+
+
+def notify_import_ended() -> None:
+    """Once for each import, whose steps are committed."""
+    for listener in _OF_IMPORTS:
+        listener()

@@ -9,6 +9,9 @@ from annotation.models import Outcome
 from annotation.services.derivation import outbox
 from annotation.services.derivation.derived_items import sync_campaign_slots
 from benchmarks.models import Stage
+from jobs.connections.broker import dispatch
+
+AFTER_IMPORTS = ("annotation.derive_unnoticed", "annotation.fill_open_campaigns")
 
 
 def judge_again(_stage_id: int, item_ids: Sequence[int]) -> None:
@@ -39,3 +42,10 @@ def follow(stage_id: int, item_ids: Sequence[int]) -> None:
     if Stage.objects.filter(pk=stage_id, filters__contains=[{"returns": True}]).exists():
         outbox.schedule_worker()  # to return what was dropped: see annotation.services.revisions.filter_returns
     transaction.on_commit(partial(sync_campaign_slots, stage_id, ids), robust=True)
+
+
+def follow_imports() -> None:
+    """Listen to benchmarks.services.item_changes: what the beat does each minute is done now, so that later stages and
+    people have what was imported when its page says Done. Without a broker the beat comes round."""
+    for task in AFTER_IMPORTS:
+        dispatch(task)

@@ -32,7 +32,7 @@ from benchmarks.imports.records import Defaults, Row, from_manifest
 from benchmarks.imports.sources import ZipFiles
 from benchmarks.imports.vocabulary import Vocabulary, vocabulary_of
 from benchmarks.models import Item, Stage
-from benchmarks.services import storage
+from benchmarks.services import item_changes, storage
 from benchmarks.services.images import ImageRefused, TeamPictures
 from benchmarks.services.intake.picture_hashes import needs_hashes, store_hash
 from benchmarks.services.intake.web_pictures import WebPictures
@@ -125,6 +125,7 @@ def run(work: JobContext) -> None:
     except sqlite3.OperationalError as error:
         raise SiteFailure(_("The disk is full. Free some space, then resume.")) from error
     _finish(work, reader.program(files).name or reader.name)
+    item_changes.notify_import_ended()
     for name in (*(stored for _name, stored in work.params["files"]), work.params["pictures"], work.params["listed"]):
         if name:
             default_storage.delete(name)

@@ -6,20 +6,28 @@ from typing import Any
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from annotation.models import Campaign, ItemContributor
+from annotation import tasks
+from annotation.models import Campaign, ItemContributor, Slot
+from annotation.services.derivation import intake_changes
 from annotation.services.files import answer_files
+from benchmarks.imports.records import Defaults
 from benchmarks.models import Stage
+from benchmarks.services import imports
 from jobs.services import runner
-from people.models import Cohort
+from people.models import Cohort, User
 from tests.annotation.chain.factories import (
+    ANSWER,
+    a_benchmark,
+    a_stage,
     answer,
     claim_sheet,
     create_open_campaign,
     create_question_stages,
+    items,
     live_items,
     process_derivations,
 )
-from tests.annotation.queue.factories import a_person
+from tests.annotation.queue.factories import a_cohort, a_person
 
 pytestmark = pytest.mark.django_db
 ANSWERS = {"question": "What is it?", "answer": "Tea"}
@@ -57,3 +65,31 @@ def test_imported_answer_of_another_person_is_a_separate_item() -> None:
     import_answers(again, cohort, "Ana of the field trip")
     assert len(live_items(reply)) == 2
     assert not any("Ana" in one.key for one in live_items(Stage.objects.get(pk=reply.pk)))  # no names in keys
+
+
+def test_open_campaigns_and_later_stages_have_what_was_imported_once_the_import_is_done(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Not a minute later, when the beat comes round; of what was refused there is nothing."""
+    sent: list[str] = []
+    monkeypatch.setattr(intake_changes, "dispatch", sent.append)
+    benchmark, user = a_benchmark(), User.objects.create(email="researcher@example.org", name="R")
+    words = {"display": "words", "pictures": "none"}
+    first = a_stage(benchmark, "first", ANSWER, **words)
+    handed_on = {"kind": "promote", "from": ["first"], "of": "items", "params": {"text": "item.text"}}
+    second = a_stage(benchmark, "second", ANSWER, derivation=handed_on, **words)
+    items(first, 1, text="Rain")
+    cohort = a_cohort(benchmark.team)
+    for stage in (first, second):
+        create_open_campaign(stage, cohort)
+    rows = b'{"key": "a", "text": "Tea"}\n{"key": "a", "text": "Coffee"}\n'
+    manifest = SimpleUploadedFile("rows.jsonl", rows)
+    job = imports.start_upload(first, user, archive=None, manifest=manifest, defaults=Defaults())
+    runner.run(job.pk)
+    job.refresh_from_db()
+    assert job.state == "done" and sent == ["annotation.derive_unnoticed", "annotation.fill_open_campaigns"]
+    tasks.derive_unnoticed()
+    tasks.fill_open_campaigns()
+    assert sorted(Slot.objects.values_list("unit__item__stage__key", "unit__item__text")) == [
+        ("first", "Rain"), ("first", "Tea"), ("second", "Rain"), ("second", "Tea"),
+    ]  # fmt: skip
