@@ -10,12 +10,13 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from django.db import transaction
 
 from annotation.models import Annotation, ItemSource
-from annotation.services.derivation.derived_items import follow_sources
+from annotation.services.derivation.derived_items import follow_sources, sync_campaign_slots
 from benchmarks.models import Item, ItemImage, Stage
 from benchmarks.services.intake import arrivals
 from benchmarks.services.intake.judging import lock_stage
@@ -112,7 +113,9 @@ def _add(run: Run, stage: Stage, links: Sequence[EntityLink]) -> int:
         for use in pictures
     )  # fmt: skip
     _note_sources(stage, keys, links)
-    arrivals.judge_and_notify(stage, [item.pk for item in new.values()])
+    ids = [item.pk for item in new.values()]
+    arrivals.judge_and_notify(stage, ids)
+    transaction.on_commit(partial(sync_campaign_slots, stage.pk, ids), robust=True)
     return len(new)
 
 

@@ -104,6 +104,8 @@ def test_a_finished_run_links_later_items_and_people_check_them_too(world: World
     assert "has not linked all its images yet" in press().content.decode()
     run_job(Job.objects.get(pk=run.options["job"]))
     link_checks.create_check_items(run, checks, world.mara)
+    campaign = lifecycle.create(checks, "Checks", world.mara, {world.egypt: 1}, seed=7)
+    lifecycle.open_campaign(campaign, world.mara, timezone.now())
     assert "new item" not in mara.get(path).content.decode()
     assert "Nothing is new." in press().content.decode() and Job.objects.filter(kind=linking.KIND).count() == 1
     items_of(world, {"green": RGB["green"], "blue": RGB["blue"]}, linked)
@@ -119,6 +121,8 @@ def test_a_finished_run_links_later_items_and_people_check_them_too(world: World
     run.refresh_from_db()
     assert (run.state, run.options["rows"]) == ("done", 2)
     assert {item.context["linked"] for item in checks.items.all()} == {"red", "green"}
+    asked = Slot.objects.filter(unit__item__stage=checks).values_list("unit__item__context__linked", flat=True)
+    assert set(asked) == {"red", "green"}, "at once, and not when the beat comes round"
 
 
 def test_a_run_by_names_links_a_new_item_when_the_model_has_named_it(world: World, answers: Run) -> None:
