@@ -31,6 +31,18 @@ def test_a_person_sees_how_much_and_how_fast(world: World, campaign: Campaign) -
     assert '>1 <small><bdi dir="ltr">33 %</bdi>' in page
 
 
+def test_a_name_of_a_recipe_is_in_the_language_of_the_page_and_one_of_a_researcher_stays(
+    world: World, campaign: Campaign
+) -> None:
+    client = world.client(world.nour)
+    world.nour.language = "ar"
+    world.nour.save()
+    assert "Round one" in client.get("/me/statistics/").content.decode()
+    Campaign.objects.filter(pk=campaign.pk).update(name="Captions")
+    page = client.get("/me/statistics/").content.decode()
+    assert "أوصاف الصور" in page and "Captions" not in page
+
+
 def test_it_says_nothing_about_others(world: World, campaign: Campaign) -> None:
     page = world.client(world.nour).get("/me/statistics/").content.decode()
     assert ">3</td>" in page and ">4</td>" not in page
