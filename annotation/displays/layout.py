@@ -62,13 +62,19 @@ class Layout:
 
 PLAIN = Layout()
 NAMES = frozenset({"concept", "facet"})  # values from a recipe's list, which are translated with its texts
+LISTS = frozenset({"gold"})  # values whose parts have a bar between them
 MOST_ABOUT = 90  # characters
+LONG = 80  # characters, from which a text has the whole width
 
 
 @dataclass(frozen=True)
 class LabelledText:
     label: str
     value: str
+
+    @property
+    def is_long(self) -> bool:
+        return len(self.value) > LONG
 
 
 @dataclass(frozen=True)
@@ -118,6 +124,8 @@ def labelled_texts(named: tuple[LabelledKey, ...], shown: Shown, language: str) 
 
 def _values(key: str, shown: Shown, language: str) -> Sequence[str]:
     values = texts_of(shown.context.get(key))
+    if key in LISTS:
+        values = texts_of([part for value in values for part in value.split("|")])
     return [translate_name(value, language) for value in values] if key in NAMES else values
 
 

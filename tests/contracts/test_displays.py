@@ -69,6 +69,15 @@ def test_references_are_shown_only_where_the_stage_says_so() -> None:
     assert any("Mint tea" in part.text for part in spec.to_messages(shown, open_to_see))
 
 
+def test_a_long_text_has_the_whole_width_and_labels_stand_apart() -> None:
+    rows = [{"key": key, "label": {"en": key.title()}} for key in ("gold", "article", "concept")]
+    context = {"gold": "Buddhism|Hinduism", "article": "All about it. " * 9, "concept": "a|b"}
+    shown = replace(shown_for_display(display("words")), context=context)
+    html = render_display(display("words"), shown, Layout.from_json({"show": rows}))
+    assert "Buddhism, Hinduism" in html and "a|b" in html, "a bar in other words is one of theirs"
+    assert html.count('class="long"') == 1 and '<div class="long"><dt><bdi>Article' in html
+
+
 def test_a_bare_pair_does_not_tell_what_the_pictures_stand_for() -> None:
     pair, bare = display("pair"), display("bare-pair")
     shown = shown_for_display(pair)
