@@ -24,6 +24,7 @@ from annotation.pages.sheet_view import localiser_for, skip_options
 from annotation.pages.uncounted_reasons import WHY_UNCOUNTED
 from annotation.queries.consent_withdrawal import NEVER_SELECTED
 from annotation.services.sheets.sheet_versions import sheet_of
+from annotation.sheets.sheet import Sheet
 from benchmarks.models import Item
 from benchmarks.pages.panels import Panel
 from people.models import Rater
@@ -76,8 +77,11 @@ class ReportedProblem:
 
 @dataclass(frozen=True)
 class SettledField:
+    """`view`: its answer in words; None where it cannot be decided, or where the sheet has no such question now."""
+
     resolution: Resolution
     who: str
+    view: AnswerView | None
 
 
 @dataclass(frozen=True)
@@ -174,7 +178,12 @@ def _problems(item: Item) -> list[ReportedProblem]:
 
 def _resolutions(item: Item) -> list[SettledField]:
     rows = Resolution.objects.filter(unit__item=item).select_related("by", "unit").order_by("-live", "-at")
-    return [SettledField(row, _name(item, row.by)) for row in rows[:MOST]]
+    fields = Sheet.from_json(item.stage.sheet, stored=True).fields
+    settled = []
+    for row in rows[:MOST]:
+        views = answer_views(fields, localiser_for(None, row.unit.target), {row.field: row.answer})
+        settled.append(SettledField(row, _name(item, row.by), views[0] if views else None))
+    return settled
 
 
 PANEL = Panel(

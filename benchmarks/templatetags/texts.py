@@ -1,6 +1,7 @@
 """Texts that come in several languages, on pages: {{ text|localise }}, {{ text|localise:benchmark }}."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from django import template
 from django.utils import translation
@@ -27,3 +28,11 @@ def label_for(key: str, names: Mapping[str, Mapping[str, str]]) -> str:
 def is_web_address(text: str) -> bool:
     """Only these become links: a source is whatever somebody wrote into a manifest."""
     return text.startswith(("https://", "http://")) and " " not in text
+
+
+@register.filter
+def fact_text(value: Any) -> Any:
+    """A fact that has several parts, such as how many of each thing there are: {{ fact.value|fact_text }}."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key}: {part}" for key, part in value.items())
+    return ", ".join(map(str, value)) if isinstance(value, list) else value

@@ -6,8 +6,12 @@ from django.shortcuts import render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
+from annotation.fields.bound_field import AnswerView, answer_views
+from annotation.pages.sheet_view import localiser_for
+from annotation.services.sheets.sheet_versions import sheet_of
 from benchmarks.access import benchmark_for
 from predictions.access import answer_run_for, call_for
+from predictions.models import Call
 from predictions.pages.reply_notes import note_rows
 from predictions.pages.requests import exchanges_of_call
 from predictions.pages.runs import failure_text, kept_replies, state_chip
@@ -37,9 +41,18 @@ def call(request: HttpRequest, slug: str, run_id: int, call_id: int) -> HttpResp
         "exchanges": exchanges_of_call(replies, benchmark.team),
         "attempts": attempts_of(call),
         "noted": note_rows(call.notes),
-        "answers": call.annotation.answers if call.annotation else None,
+        "answers": _answers(call),
     }
     return render(request, "predictions/call.html", page_context(request, benchmark, **context))
+
+
+def _answers(call: Call) -> list[AnswerView]:
+    """As those of people are shown. A question that the sheet has not is left out."""
+    annotation = call.annotation
+    if annotation is None:
+        return []
+    speech = localiser_for(None, call.unit.target if call.unit else "")
+    return answer_views(sheet_of(annotation.sheet_version).fields, speech, annotation.answers)
 
 
 @login_required

@@ -57,6 +57,7 @@ def fill(world: World, item: Item) -> tuple[Annotation, Annotation]:
     )  # fmt: skip
     ItemAcceptance.objects.create(item=item, reason="It is famous", by=world.owner, at=at)
     ItemFact.objects.create(item=item, key="clip_score", value=24.5, source="encoder", version="1")
+    ItemFact.objects.create(item=item, key="object_labels", value={"lamp": 2, "cup": 1}, source="detector", version="1")
     version = FilterVersion.objects.create(stage=item.stage, number=1)
     FilterResult.objects.create(
         item=item, version=version, key="by_hand", state="kept", reason="We need it", decided_by=world.mara,
@@ -77,7 +78,7 @@ def test_everything_known_of_an_item_stands_on_its_page_with_time_and_author(wor
         name(first.rater_id), name(second.rater_id), "Not counted: rejected in review", "Not readable", "Reviewer",
         "I do not know what it shows", "never saw one", "It is turned", "In between", "It is famous", "24.5",
         "Kept by Mara: We need it", "made-later", 'href="#answers"', 'href="#filters"', 'href="#origin"',
-        "First round", "1 of 2", "<dd>1 answer</dd>",
+        "First round", "1 of 2", "<dd>1 answer</dd>", "cup: 1, lamp: 2", "<b>3</b> <bdi>Moderately relevant<",
     ):  # fmt: skip
         assert text in html, text
     assert "Nour" not in html and "Tarek" not in html, "people are named by their pseudonyms"
