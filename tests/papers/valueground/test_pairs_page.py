@@ -114,7 +114,11 @@ def test_any_two_pictures_are_compared_also_of_two_revisions(
     page = pairs(client, benchmark, f"pair={second.pk}&left={left}&right={right}")
     captions = re.findall(r"<figcaption>.*?</figcaption>", page)
     assert [text_of(caption).endswith(end) for caption, end in zip(captions, ("base picture", "A"), strict=True)]
-    assert pairs(client, benchmark).count("Revision 2") == 1, "the matrix shows the newest revision"
+    page = pairs(client, benchmark)
+    assert page.count("Revision 2") == 1, "the matrix shows the newest revision"
+    plan = text_of(next(row for row in page.split("<tr")[1:] if 'data-l="Rounds"' in row))
+    others = first.plan.builds.filter(replaces=None).count()
+    assert f"further plans {others} 1 revision" in plan, "a revision is no further pair"
     assert pairs(client, benchmark, f"pair={second.pk}&left=x&right=999999999999999999").count("<figure>") == 2
 
 

@@ -76,11 +76,15 @@ class PairRow:
 
 @dataclass(frozen=True)
 class PlanSummary:
-    """A plan with what it has spent. `left`: builds at work; `forecast`: what all will have cost, None if unknown.
-    `unpriced`: some request has no price, so that nobody knows what was spent."""
+    """A plan with what it has spent.
+
+    `pairs`: first revisions, `revisions`: later ones; `left`: those at work, of either kind; `forecast`: what all will
+    have cost, None if unknown. `unpriced`: some request has no price, so that nobody knows what was spent.
+    """
 
     plan: BuildPlan
-    builds: int
+    pairs: int
+    revisions: int
     left: int
     spent: Decimal
     forecast: Decimal | None
@@ -188,7 +192,8 @@ def plan_summaries(benchmark: Benchmark) -> list[PlanSummary]:
         BuildPlan.objects.filter(benchmark=benchmark)
         .select_related("survey", "job", "created_by")
         .annotate(
-            n=Count("builds"),
+            n=Count("builds", filter=Q(builds__replaces=None)),
+            later=Count("builds", filter=Q(builds__replaces__isnull=False)),
             spent=Sum(F("builds__cost") + F("builds__unaccounted")),
             left=Count("builds", filter=Q(builds__state__in=WORKING)),
             mean=Avg("builds__cost", filter=ended),
@@ -203,4 +208,4 @@ def _summary(plan: BuildPlan) -> PlanSummary:
     values = vars(plan)
     spent, mean, left = values["spent"] or Decimal(0), values["mean"], values["left"]
     forecast = None if mean is None else spent + Decimal(mean) * left
-    return PlanSummary(plan, values["n"], left, spent, forecast, values["unpriced"])
+    return PlanSummary(plan, values["n"], values["later"], left, spent, forecast, values["unpriced"])
