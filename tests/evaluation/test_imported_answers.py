@@ -45,14 +45,15 @@ def test_the_empty_agreement_keeps_its_neighbours(world: World) -> None:
         assert f'href="/b/{world.benchmark.slug}/{name}/"' in page
 
 
-def imported(world: World) -> Campaign:
+def imported(world: World, *people: str) -> Campaign:
+    """Answers of these people to three items, and of a model to two."""
     items = world.add_items(3)
     campaign = lifecycle.create(world.stage, "Elsewhere", world.owner, {world.egypt: 2})
     open_for_imports(campaign, world.owner, timezone.now())
     rows = [
         {"item": item.key, "rater": rater, "cohort": "Egypt", "field": "relevance", "code": "3"}
         for item in items
-        for rater in ("a", "b")
+        for rater in people
     ]
     rows += [
         {
@@ -67,19 +68,19 @@ def imported(world: World) -> Campaign:
     ]
     data = "\n".join(json.dumps(row) for row in rows).encode()
     job = import_answers(campaign, data, "mine.jsonl")
-    assert job.result["counts"].get("created") == 8, outcomes(job)
+    assert job.result["counts"].get("created") == 3 * len(people) + 2, outcomes(job)
     return campaign
 
 
 def test_imported_answers_are_counted_on_the_overview(world: World) -> None:
-    imported(world)
+    imported(world, "a", "b")
     page = read(world, "")
     assert "<b>6</b>" in page and "<b>2</b>" in page and "<b>0</b>" not in page
     assert "6 answers of people from files" in read(world, "campaigns/")
 
 
 def test_the_chain_of_stages_counts_them_with_the_others(world: World) -> None:
-    imported(world)
+    imported(world, "a", "b")
     world.benchmark.stages.create(key="next", name="Next", position=9, sheet=world.stage.sheet)
     page = read(world, "")
     assert "3 items</a>" in page and "<b>6</b>" in page
@@ -87,12 +88,19 @@ def test_the_chain_of_stages_counts_them_with_the_others(world: World) -> None:
 
 
 def test_coverage_says_what_it_does_not_show(world: World) -> None:
-    campaign = imported(world)
+    campaign = imported(world, "a", "b")
     page = read(world, "coverage/")
     assert "Imported answers are not shown in this table" in page and "6 answers of people from files" in page
     way = f"agreement/?stage={world.stage.key}&campaign={campaign.pk}"
     assert way.replace("&", "&amp;") in page
     assert "6 ratings" in read(world, way)
+
+
+def test_coverage_does_not_call_answers_of_models_imported(world: World) -> None:
+    imported(world)
+    page = read(world, "coverage/")
+    assert "Answers of models are not shown in this table" in page and "2 answers of models" in page
+    assert "Imported answers" not in page and "imported answers" not in page
 
 
 def test_coverage_of_a_campaign_without_files_says_nothing_of_them(world: World) -> None:
@@ -111,7 +119,7 @@ def test_every_stage_that_takes_a_manifest_has_an_example(world: World) -> None:
 
 
 def test_annotators_are_told_nothing_of_a_campaign_for_imports_only(world: World) -> None:
-    imported(world)
+    imported(world, "a", "b")
     nour = world.client(world.nour)
     assert "Elsewhere" not in nour.get("/work/").content.decode()
     campaign = an_open_campaign(world, name="Round one")
