@@ -54,9 +54,10 @@ VALUE_TEXTS = {
 
 
 def note_rows(notes: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Label and value of everything that was noted, in the order of LABELS; what has no label by its key."""
+    """Label and value of everything that was noted, in the order of LABELS; what has no label by its key. A text that
+    the model left empty is left out."""
     keys = sorted(notes.keys() - HIDDEN, key=lambda key: ([*LABELS, key].index(key), key))
-    return [(str(LABELS.get(key, key)), _value(key, notes[key])) for key in keys]
+    return [(str(LABELS.get(key, key)), _value(key, notes[key])) for key in keys if notes[key] != ""]
 
 
 def _value(key: str, value: Any) -> str:

@@ -38,6 +38,7 @@ def test_every_number_has_a_label() -> None:
     notes = dict(note_rows(odd))
     assert notes["new"] == "x: 1, Yes" and notes[str(LABELS["cosines"])] == "1: 0.21 · 2: 0.2"
     assert notes["What the sheet did not take"] == "relevance: not_an_option"
+    assert note_rows({"reason_1": "", "reason_2": "It is calm."}) == [("Reason for the second picture", "It is calm.")]
 
 
 def test_a_call_shows_and_hands_on_what_was_noted(world: World, run: Run) -> None:
