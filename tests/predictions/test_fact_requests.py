@@ -343,12 +343,14 @@ def test_words_become_vectors_of_items_without_a_picture(world: World, mara: Cli
     Stage.objects.filter(pk=world.stage.pk).update(pictures="none", display="words")
     world.stage.refresh_from_db()
     upload(mara, world.stage, b"key,text\ntrain,40\nrailway,20\nempty,\n")
+    assert "No facts yet" in page(mara, "predictions:facts", world.benchmark.slug)
     reply = request_facts(world, mara, what="text_vector", words="text")
     assert reply.status_code == 302
     work()
     vectors = dict(ItemFact.objects.filter(key="text_vector").values_list("item__key", "value"))
     assert vectors == {"train": [0.4, 0.0], "railway": [0.2, 0.0]}
-    assert "2 items have the fact" in page(mara, "predictions:facts", world.benchmark.slug)
+    text = page(mara, "predictions:facts", world.benchmark.slug)
+    assert "2 items have the fact" in text and "No facts yet" not in text
     upload(mara, world.stage, b"key,text\nrails,30\n")
     work()
     assert ItemFact.objects.filter(key="text_vector", item__key="rails").exists(), "an item that arrives later"
