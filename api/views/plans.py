@@ -110,6 +110,7 @@ def action_view(name: str, summary: str, act: Callable[..., Any]) -> Any:
 ACTIONS = (
     ("pause", "Send no more requests of any run", plan_sets.pause),
     ("resume", "Go on with every run that is paused", plan_sets.resume),
+    ("retry", "Ask again what failed in any run, where a retry can change it", plan_sets.retry_failed),
     ("stop", "End every run; their answers stay and count", plan_sets.cancel),
 )
 

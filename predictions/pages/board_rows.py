@@ -11,12 +11,11 @@ from django.utils.translation import ngettext
 from annotation.models import Annotation
 from benchmarks.models import Stage
 from benchmarks.pages.board import Cell, Note, Reading, Row, Rows, address, board_number
-from benchmarks.queries.model_conditions import model_conditions
-from benchmarks.templatetags.texts import localise
 from jobs.queries.statements import fetch
 from people.models import Rater
 from predictions.models import Call, Run
 from predictions.models.calls import INCOMPLETE
+from predictions.pages.variant_names import VariantNames
 
 State = Call.State
 # Calls of a run about items that are not withdrawn, the first repeat only: a model has one answer to a unit.
@@ -49,26 +48,12 @@ def model_rows(reading: Reading) -> Rows:
     for of_run in counts.values():
         if of_run.states and of_run.run.campaign is not None:
             cells.setdefault(of_run.run.rater_id, {})[of_run.run.campaign.stage_id] = _cell(reading, of_run)
-    raters, names = Rater.objects.in_bulk(cells), _setting_names(reading)
-    rows = [
-        Row(raters[pk].name, of_rater, _setting_name(reading, names, raters[pk].setting, of_rater))
-        for pk, of_rater in cells.items()
-    ]
+    raters, names = Rater.objects.in_bulk(cells), VariantNames(reading.benchmark, reading.stages)
+    rows = []
+    for pk, of_rater in cells.items():
+        asked = (stage.key for stage in reading.stages if stage.pk in of_rater)
+        rows.append(Row(raters[pk].name, of_rater, names.name_of(raters[pk].setting, *asked)))
     return Rows(sorted(rows, key=lambda row: (row.name, row.note)), _("Models and judges"))
-
-
-def _setting_names(reading: Reading) -> dict[tuple[str, str], str]:
-    """What the ways of asking models are called, by stage and prompt variant. One query."""
-    conditions = model_conditions(reading.benchmark, reading.stages)
-    return {(condition.stage, condition.setting): localise(condition.name) for condition in conditions}
-
-
-def _setting_name(
-    reading: Reading, names: Mapping[tuple[str, str], str], setting: str, cells: Mapping[int, Cell]
-) -> str:
-    """The way of asking of this row; a variant that no way has, as it is stored."""
-    keys = (stage.key for stage in reading.stages if stage.pk in cells)
-    return next((names[key, setting] for key in keys if setting and (key, setting) in names), setting)
 
 
 def _answers_from_files(stages: Sequence[Stage]) -> dict[tuple[int, int], int]:

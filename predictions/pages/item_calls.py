@@ -9,6 +9,8 @@ from django.utils.translation import gettext_lazy
 from benchmarks.models import Item
 from benchmarks.pages.panels import Panel
 from predictions.models import Call, ImageOrder
+from predictions.pages.runs import variant_of
+from predictions.pages.variant_names import VariantNames
 from predictions.texts.call_reasons import reason_text
 
 MOST = 100
@@ -33,20 +35,20 @@ class ItemCalls:
 
 
 def item_calls(item: Item) -> ItemCalls | None:
-    """Two queries; None where no model had to do with the item."""
-    rows = Call.objects.filter(item=item).select_related("run__rater", "unit")
+    """Two queries, and three for names; None where no model had to do with the item."""
+    rows = Call.objects.filter(item=item).select_related("run__rater", "run__campaign__stage", "unit")
     calls = list(rows.order_by("-run", "unit", "repeat")[: MOST + 1])
     order = ImageOrder.objects.filter(created=item).select_related("plan__endpoint").first()
     if not calls and order is None:
         return None
-    return ItemCalls([_row(call) for call in calls[:MOST]], len(calls) > MOST, order)
+    names = VariantNames(item.stage.benchmark)
+    return ItemCalls([_row(call, names) for call in calls[:MOST]], len(calls) > MOST, order)
 
 
-def _row(call: Call) -> ItemCallRow:
-    rater = call.run.rater
+def _row(call: Call, names: VariantNames) -> ItemCallRow:
     return ItemCallRow(
         call,
-        " ".join(filter(None, [rater.name, rater.setting])),
+        ", ".join(filter(None, [call.run.rater.name, variant_of(call.run, names)])),
         reason_text(call.reason) if call.reason else "",
         STYLES.get(Call.State(call.state), "no"),
     )

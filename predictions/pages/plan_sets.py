@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from django.db.models import Count, Sum
+from django.db.models import Sum
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
@@ -14,10 +14,15 @@ from benchmarks.models import Benchmark
 from benchmarks.queries.model_conditions import is_judging
 from predictions.models import Attempt, Call, PlanSet, Run
 from predictions.pages.runs import RunRow, rows_of_runs, waits_for_items
+from predictions.pages.stopped_runs import FailedRun, failed_runs, has_failed
+from predictions.pages.variant_names import VariantNames
 from predictions.queries.endpoints import models_of
 from predictions.queries.model_conditions import OfferedCondition
 from predictions.queries.model_details import without_detail
+from predictions.queries.progress import in_states
+from predictions.services.runs import plan_sets
 from predictions.services.runs.plan_sets import RunOutlook
+from predictions.services.runs.repeatable_calls import MISSING, can_ask
 from predictions.texts import call_reasons
 from predictions.texts.conditions import need_text
 
@@ -147,14 +152,6 @@ class SetRunRow(RunRow):
     cost: Decimal = Decimal(0)
 
 
-@dataclass(frozen=True)
-class FailedRun:
-    """A run that ended without any answer, and why most of its calls have none."""
-
-    run: Run
-    reason: str
-
-
 def failed_text(n: int) -> str:
     """How many runs failed; empty for none."""
     return ngettext("%(n)s run failed", "%(n)s runs failed", n) % {"n": n} if n else ""
@@ -162,9 +159,9 @@ def failed_text(n: int) -> str:
 
 @dataclass(frozen=True)
 class PlanSetProgress:
-    """How far a set is. `failed`: named before what the others do. `cost`: US dollars as far as they are known;
-    `unaccounted`: what requests of unknown cost may have cost at most. `unpriced`: whether there are some. `spent`:
-    percent of the budget; None without one."""
+    """How far a set is. `failed`: named before what the others do. `ended`: calls that ended, with or without an
+    answer. `cost`: US dollars as far as they are known; `unaccounted`: what requests of unknown cost may have cost at
+    most. `unpriced`: whether there are some. `spent`: percent of the budget; None without one."""
 
     rows: Sequence[SetRunRow]
     failed: Sequence[FailedRun]
@@ -197,24 +194,31 @@ class PlanSetProgress:
 
     @property
     def percent(self) -> float:
-        return 100 * self.ended / self.total if self.total else 0.0
+        """Of all calls those that were answered, as the sentence above the bar says."""
+        return 100 * self.answered / self.total if self.total else 0.0
+
+    @property
+    def unanswered(self) -> int:
+        """Calls that ended without an answer."""
+        return self.ended - self.answered
 
 
 def plan_set_progress(plan_set: PlanSet) -> PlanSetProgress:
-    """Six queries, however many runs there are; one more where a run failed."""
+    """Ten queries, however many runs there are; one more where a run failed."""
+    names = VariantNames(plan_set.benchmark)
     runs = Run.objects.filter(plan_set=plan_set).order_by("pk")
     runs = runs.select_related("rater", "campaign__stage", "endpoint", "created_by", "job")
     calls = Call.objects.filter(run__plan_set=plan_set)
     sums = calls.order_by().values("run").annotate(dollars=Sum("cost"))
     costs: dict[int, Decimal] = {row["run"]: row["dollars"] for row in sums}
-    rows = [SetRunRow(**vars(row), cost=costs.get(row.run.pk, Decimal(0))) for row in rows_of_runs(list(runs))]
+    rows = [SetRunRow(**vars(row), cost=costs.get(row.run.pk, Decimal(0))) for row in rows_of_runs(list(runs), names)]
     cost = sum(costs.values(), Decimal(0))
     unaccounted = sum((row.run.unaccounted for row in rows), Decimal(0))
     waits = calls.filter(state__in=("pending", "running", "over_budget")).count()
     total = sum(row.total for row in rows)
     spent = min(100.0, float(100 * (cost + unaccounted) / plan_set.budget)) if plan_set.budget else None
     state = _state_of(plan_set, [row.run for row in rows])
-    failed = _failed_runs([row.run for row in rows])
+    failed = failed_runs([row.run for row in rows], names)
     shown: list[Any] = [plan_set.state, plan_set.budget, cost, unaccounted, waits]
     shown += [(row.run.pk, row.state, row.answered, row.total) for row in rows]
     return PlanSetProgress(
@@ -237,21 +241,6 @@ def _state_of(plan_set: PlanSet, runs: Sequence[Run]) -> str:
     if Run.State.PAUSED in states:
         return "attention"
     return "waiting" if any(map(waits_for_items, standing)) else "done"
-
-
-def _failed_runs(runs: Sequence[Run]) -> list[FailedRun]:
-    """Those that count, each with the commonest reason of its calls. One query where there is one."""
-    failed = [run for run in runs if _has_failed(run)]
-    if not failed:
-        return []
-    calls = Call.objects.filter(run__in=failed).exclude(reason="").order_by()
-    counts = calls.values_list("run", "reason").annotate(n=Count("pk")).order_by("n", "reason")
-    reasons = {run: reason for run, reason, _n in counts}
-    return [FailedRun(run, call_reasons.reason_text(reasons.get(run.pk, ""))) for run in failed]
-
-
-def _has_failed(run: Run) -> bool:
-    return run.state == Run.State.FAILED and run.withdrawn_at is None
 
 
 @dataclass(frozen=True)
@@ -277,7 +266,7 @@ def plan_set_rows(benchmark: Benchmark) -> list[PlanSetRow]:
     for plan_set in sets:
         own = [row for row in runs if row.run.plan_set_id == plan_set.pk]
         answered, total = sum(row.answered for row in own), sum(row.total for row in own)
-        failed = sum(_has_failed(row.run) for row in own)
+        failed = sum(has_failed(row.run) for row in own)
         rows.append(PlanSetRow(plan_set, len(own), answered, total, failed))
     return rows
 
@@ -294,7 +283,14 @@ def action_context(plan_set: PlanSet, progress: PlanSetProgress) -> dict[str, An
         "may_resume": not over and (is_paused or resumable),
         "may_stop": not over and active,
         "may_raise": not over and plan_set.budget is not None,
+        "may_retry": not over and not is_paused and _retryable_calls(runs),
     }
+
+
+def _retryable_calls(runs: Sequence[Run]) -> int:
+    """Calls of these runs that *Retry failed* would ask again: what lacks an input is left to the page of its run."""
+    asked = [run for run in runs if plan_sets.is_retried(run) and can_ask(run)]
+    return Call.objects.filter(in_states([Call.State.FAILED]), run__in=asked).exclude(MISSING).count() if asked else 0
 
 
 def undescribed_models(benchmark: Benchmark, progress: PlanSetProgress) -> list[str]:
@@ -311,6 +307,7 @@ def done_text(text_of: str, n: int) -> str:
             "%(n)s run is pausing. Open requests finish.", "%(n)s runs are pausing. Open requests finish.", n
         ),
         "resume": ngettext("%(n)s run goes on.", "%(n)s runs go on.", n),
+        "retry": ngettext("%(n)s call is asked again.", "%(n)s calls are asked again.", n),
         "stop": ngettext("%(n)s run was stopped.", "%(n)s runs were stopped.", n),
         "budget": ngettext("The budget was raised. %(n)s run goes on.", "The budget was raised. %(n)s runs go on.", n),
     }

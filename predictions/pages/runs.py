@@ -19,6 +19,8 @@ from annotation.pages.campaigns import sheet_version_text
 from benchmarks.models import Benchmark
 from predictions.models import Attempt, Call, Reply, Run
 from predictions.models.calls import INCOMPLETE
+from predictions.pages.variant_names import VariantNames
+from predictions.prompts import registry
 from predictions.queries.endpoints import OFFERED
 from predictions.queries.progress import FROZEN, QUEUED, UNASKED, WAITS, RunProgress, in_states, is_frozen
 from predictions.services.runs import repeatable_calls
@@ -346,33 +348,52 @@ def replacing_run(run: Run) -> Run | None:
 
 @dataclass(frozen=True)
 class RunRow:
-    """A run in the list of predictions."""
+    """A run in the list of predictions. `variant`, `prompt`: how the model was asked, in words."""
 
     run: Run
     state: str
     chip: str
     answered: int
     total: int
+    variant: str = ""
+    prompt: str = ""
 
 
 def run_rows(benchmark: Benchmark, before: int = 0) -> tuple[list[RunRow], int]:
-    """The newest hundred, and the id before which the next hundred begins; 0 for none. Two queries."""
+    """The newest hundred, and the id before which the next hundred begins; 0 for none. Six queries."""
     rows = Run.objects.filter(benchmark=benchmark, task=Run.Task.ANSWERS).order_by("-pk")
-    rows = rows.select_related("rater", "campaign", "endpoint", "created_by", "job")
+    rows = rows.select_related("rater", "campaign__stage", "endpoint", "created_by", "job")
     runs = list((rows.filter(pk__lt=before) if before else rows)[: PAGE + 1])
     further = runs[PAGE - 1].pk if len(runs) > PAGE else 0
-    return rows_of_runs(runs[:PAGE]), further
+    return rows_of_runs(runs[:PAGE], VariantNames(benchmark)), further
 
 
-def rows_of_runs(runs: Sequence[Run]) -> list[RunRow]:
-    """These runs, with how many of their calls have an answer. One query."""
+def rows_of_runs(runs: Sequence[Run], names: VariantNames | None = None) -> list[RunRow]:
+    """These runs, with how many of their calls have an answer; without `names` not how they were asked. One query."""
     counts = Call.objects.filter(run__in=runs).order_by().values_list("run", "state").annotate(n=Count("pk"))
     totals: dict[int, int] = {}
     answered: dict[int, int] = {}
     for run, state, n in counts:
         totals[run] = totals.get(run, 0) + n
         answered[run] = answered.get(run, 0) + (n if state == State.ANSWERED else 0)
-    return [RunRow(run, *_state_and_chip(run), answered.get(run.pk, 0), totals.get(run.pk, 0)) for run in runs]
+    return [
+        RunRow(
+            run, *_state_and_chip(run), answered.get(run.pk, 0), totals.get(run.pk, 0),
+            *((variant_of(run, names), prompt_name(run)) if names is not None else ()),
+        )
+        for run in runs
+    ]  # fmt: skip
+
+
+def variant_of(run: Run, names: VariantNames) -> str:
+    """How the model was asked, as people call it; empty where it is asked as usual."""
+    return names.name_of(run.rater.setting, *([run.campaign.stage.key] if run.campaign else []))
+
+
+def prompt_name(run: Run) -> str:
+    """The prompt and its version, as pages name them; by its key where this site does not know it any more."""
+    name = next((_(prompt.name) for prompt in registry.PROMPTS if prompt.key == run.prompt), run.prompt)
+    return _("%(prompt)s, version %(version)s") % {"prompt": name, "version": run.prompt_version} if name else ""
 
 
 def _state_and_chip(run: Run) -> tuple[str, str]:

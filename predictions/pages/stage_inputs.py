@@ -13,15 +13,18 @@ from benchmarks.rules.derivations import Derivation, DerivationError
 from benchmarks.rules.derivations.verdicts import LEAST_PEOPLE
 from people.models import Rater
 from predictions.models import Run
+from predictions.pages.variant_names import VariantNames
 from predictions.queries.judged_items import PEOPLE, InputCounts, judged_items
 
 
 @dataclass(frozen=True)
 class InputRow:
-    """A model and its run; `run` None: its answers came in a file of a campaign. `value` is that of its checkbox."""
+    """A model and its run; `run` None: its answers came in a file of a campaign. `value` is that of its checkbox.
+    `variant`: how it was asked, in words."""
 
     value: str
     rater: Rater
+    variant: str
     run: Run | None
     chosen: bool
     counts: InputCounts
@@ -108,20 +111,23 @@ def stage_inputs(stage: Stage) -> StageInputs | None:
     counted = judged_items(stage, earlier, repeats=derivation.params.get("repeats") == "all")
     choice = run_choice(stage, derivation.params)
     raters = Rater.objects.in_bulk({rater for rater, _run in counted.counts.keys() | choice.chosen if rater})
+    names, sources = VariantNames(stage.benchmark), [source.key for source in earlier]
     rows = []
     for rater, run in counted.counts.keys() | choice.chosen:
         if (rater, run) == PEOPLE:
             continue
         chosen = choice.includes(raters[rater], run)
         counts = counted.counts.get((rater, run), InputCounts())
-        rows.append(InputRow(f"{rater}-{run}", raters[rater], counted.runs.get(run), chosen, counts))
+        variant = names.name_of(raters[rater].setting, *sources)
+        rows.append(InputRow(f"{rater}-{run}", raters[rater], variant, counted.runs.get(run), chosen, counts))
     rows.sort(key=lambda row: (row.rater.name, row.rater.setting, row.value))
     people = counted.counts.get(PEOPLE, InputCounts()) if derivation.params.get("people") == "leave_one_out" else None
     taken = [row.counts for row in rows if row.chosen or row.counts.items]
     total = _sum([*taken, *([people] if people else [])])
     settings, references = sorted(choice.settings or ()), _references(derivation, earlier)
     only_wrong, least = "where" in derivation.params, derivation.params.get("least", LEAST_PEOPLE)
-    return StageInputs(rows, people, total, settings, references, only_wrong, least)
+    variants = [names.name_of(setting, *sources) for setting in settings]
+    return StageInputs(rows, people, total, variants, references, only_wrong, least)
 
 
 def _references(derivation: Derivation, earlier: Sequence[Stage]) -> int:

@@ -19,8 +19,17 @@ from jobs.formats.numbers import parse_id
 from people.views.request_helpers import current_user
 from predictions.access import answer_run_for
 from predictions.models import Run
-from predictions.pages.runs import STATES, calls_page, progress_context, replacing_run, retry_shares, run_summary
+from predictions.pages.runs import (
+    STATES,
+    calls_page,
+    progress_context,
+    replacing_run,
+    retry_shares,
+    run_summary,
+    variant_of,
+)
 from predictions.pages.stage_inputs import renewed_note
+from predictions.pages.variant_names import VariantNames
 from predictions.queries import code_mass
 from predictions.queries.progress import progress_of
 from predictions.services.runs import answer_runs, following
@@ -40,6 +49,7 @@ def run(request: HttpRequest, slug: str, run_id: int) -> HttpResponse:
     progress = progress_of(run)
     failed, same = retry_shares(run, progress.by_state)
     context = progress_context(run, progress) | {
+        "variant": variant_of(run, VariantNames(benchmark)),
         "failed": failed,
         "same_again": same,
         "about": run_summary(run),

@@ -168,10 +168,12 @@ def live(request: HttpRequest, slug: str, plan_set_id: int) -> HttpResponse:
 @login_required
 @require_POST
 def perform_action(request: HttpRequest, slug: str, plan_set_id: int) -> HttpResponse:
-    """Pause, resume or stop all runs, or raise the budget."""
+    """Pause, resume or stop all runs, ask failed calls again, or raise the budget."""
     benchmark = benchmark_for(request.user, slug, can="work_on")
     row = plan_set_for(benchmark, plan_set_id)
-    acts = {"pause": plan_sets.pause, "resume": plan_sets.resume, "stop": plan_sets.cancel}
+    acts = {
+        "pause": plan_sets.pause, "resume": plan_sets.resume, "retry": plan_sets.retry_failed, "stop": plan_sets.cancel,
+    }  # fmt: skip
     do, user, now = request.POST.get("do", ""), current_user(request), timezone.now()
     if do not in acts and do != "budget":
         raise BadRequest

@@ -13,6 +13,7 @@ from tests.personas import World
 from tests.predictions.model_server import Server
 from tests.predictions.plan_set_helpers import FIRST, SECOND, use_conditions
 from tests.predictions.request_helpers import a_campaign, an_endpoint, drive_run
+from tests.predictions.scripted_replies import BAD_REQUEST
 
 B = "/api/v1/benchmarks/sea-and-river/"
 
@@ -81,6 +82,22 @@ def test_a_plan_is_paused_resumed_stopped_and_its_budget_raised(
     assert send(client, "POST", f"{url}resume/").json()["state"] == "running"
     assert send(client, "POST", f"{url}stop/").json()["state"] == "cancelled"
     assert Run.objects.get().state == "cancelled"
+
+
+def test_what_failed_in_a_plan_is_asked_again(
+    world: World, campaign: Campaign, endpoint: Endpoint, scripted_server: Server
+) -> None:
+    client = program(world.mara, "write")
+    scripted_server.answer_by(lambda _received: BAD_REQUEST)
+    url = send(client, "POST", f"{B}plans/", plan(("A", [FIRST])), idempotency_key="p")["Location"]
+    assert drive_run(Run.objects.get()).state == "failed"
+    problem(send(program(world.mara, "read"), "POST", f"{url}retry/"), 403, "insufficient-scope")
+    for user in (world.reviewer, world.rival):
+        problem(send(program(user, "admin"), "POST", f"{url}retry/"), 404, "not-found")
+    scripted_server.answer_by(None)
+    assert send(client, "POST", f"{url}retry/").json()["state"] == "running"
+    assert drive_run(Run.objects.get()).state == "done"
+    problem(send(client, "POST", f"{url}retry/"), 422, "run-refused")
 
 
 def test_what_is_wrong_in_a_plan_is_named_by_row(world: World, campaign: Campaign, endpoint: Endpoint) -> None:

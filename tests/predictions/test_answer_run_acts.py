@@ -445,13 +445,13 @@ class TestLooking:
         assert (progress_of(run).unpriced, progress_of(run).cost) == (2, 0)
         assert [json.loads(line)["cost"] for line in call_lines(run)] == [None, None]
         page = world.client(world.mara).get(f"/b/{world.benchmark.slug}/predictions/run/{run.pk}/").content.decode()
-        assert "2 calls of unknown price" in page and "$0" not in page and page.count("unknown") >= 4
+        assert "2 calls of unknown cost" in page and "$0" not in page and page.count("unknown") >= 4
 
     def test_a_cost_in_part_unknown_is_at_least_so_much(self, world, plan):
         run = drive_run(start_run(world, plan(2)))
         Attempt.objects.filter(call=run.calls.first()).update(cost=None)
         page = world.client(world.mara).get(f"/b/{world.benchmark.slug}/predictions/run/{run.pk}/").content.decode()
-        assert "at least" in page and "1 call of unknown price" in page
+        assert "at least" in page and "1 call of unknown cost" in page
 
     def test_what_would_be_sent(self, world, plan):
         seen = answer_runs.preview(plan(2), 1)

@@ -13,6 +13,7 @@ from tests.annotation.chain.factories import create_open_campaign
 from tests.forms import inputs_of
 from tests.personas import World
 from tests.predictions.model_server import Server
+from tests.predictions.plan_set_helpers import form_data
 
 KEY = "sk-a-key-that-nobody-sees"
 FORM = {
@@ -74,13 +75,19 @@ def test_from_ask_models_the_practice_model_is_one_form_away_and_leads_back(
     assert add in page(world, world.team_admin, ask)
     assert "An admin of the team adds one." in page(world, world.mara, ask)
     form = {"kind": "openai", "shown_kind": "openai", "name": "Practice model", "base_url": scripted_server.base_url,
-            "most_in_flight": "4", "timeout_seconds": "30"}  # fmt: skip
+            "most_in_flight": "4", "timeout_seconds": "30", "offers": ["images"]}  # fmt: skip
     path = f"{home(world)}new/?practice=1&benchmark={world.benchmark.slug}"
     reply = world.client(world.team_admin).post(path, form)
     assert reply.status_code == 302 and reply.headers["Location"] == ask
     text = page(world, world.team_admin, ask)
     assert "<datalist" in text and all(f'<option value="{name}">' in text for name in models_of(Endpoint.objects.get()))
     assert models_of(Endpoint.objects.get()), "it was checked at once"
+    row = (Endpoint.objects.get(), "practice-heron", ["relevance"])
+    look = world.client(world.team_admin).post(ask, form_data(row, asked_about="cohorts", budget="1", do="look"))
+    assert "price unknown" not in look.content.decode() and '<bdi dir="ltr">$0</bdi>' in look.content.decode()
+    Endpoint.objects.get().prices.all().delete()
+    look = world.client(world.team_admin).post(ask, form_data(row, asked_about="cohorts", do="look"))
+    assert "price unknown" in look.content.decode(), "what nobody has priced is not free"
 
 
 def test_a_refused_form_keeps_what_was_typed_except_the_key(world: World) -> None:

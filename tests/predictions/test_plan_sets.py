@@ -263,6 +263,54 @@ class TestFailedRuns:
         models = text_of(world.client(world.mara).get(f"/b/{world.benchmark.slug}/models/"))
         assert "People have rated none of its items" in models and "0 of 0" not in models
 
+    def test_retry_asks_the_failed_calls_of_every_run_again_and_no_others(
+        self, world: World, campaign: Campaign, endpoint: Endpoint, scripted_server: Server
+    ) -> None:
+        scripted_server.answer_by(lambda received: BAD_REQUEST if received.body["model"] == "B" else None)
+        plan_set = start_set(world, (endpoint, "A", [FIRST]), (endpoint, "B", [FIRST, SECOND]))
+        runs = runs_of(plan_set)
+        assert [drive_run(run).state for run in runs] == ["done", "failed", "failed"]
+        state, _rows = self.parts_of(world, plan_set)
+        assert "<b>4</b> of 12 calls answered" in state and "8 ended without an answer" in state
+        assert 'aria-valuenow="33"' in state, "the bar shows what the sentence says"
+        scripted_server.answer_by(lambda _received: None)
+        before = scripted_server.counts()["total"]
+        assert "8 calls are asked again" in act_on(world, plan_set, "retry")
+        assert [drive_run(run).state for run in runs[1:]] == ["done", "done"]
+        assert scripted_server.counts()["total"] == before + 8, "the answered run is asked nothing"
+        assert "A retry would not change any of these calls" in act_on(world, plan_set, "retry")
+        page = text_of(world.client(world.mara).get(f"/b/{world.benchmark.slug}/predictions/plans/{plan_set.pk}/"))
+        assert 'value="retry"' not in page and "<b>12</b> of 12 calls answered" in page
+
+    def test_retry_leaves_what_a_person_paused_or_stopped(
+        self, world: World, campaign: Campaign, endpoint: Endpoint, scripted_server: Server
+    ) -> None:
+        scripted_server.set(default=BAD_REQUEST)
+        plan_set = start_set(world, (endpoint, "A", [FIRST, SECOND]))
+        first, second = [drive_run(run) for run in runs_of(plan_set)]
+        Run.objects.filter(pk=first.pk).update(state="paused", stopped_because="person")
+        assert "4 calls are asked again" in act_on(world, plan_set, "retry")
+        first.refresh_from_db()
+        assert (first.state, states(first)) == ("paused", {"failed": 4})
+        drive_run(second)
+        PlanSet.objects.filter(pk=plan_set.pk).update(state="paused")
+        assert "Resume it first" in act_on(world, plan_set, "retry") and states(second) == {"failed": 4}
+        PlanSet.objects.filter(pk=plan_set.pk).update(state="cancelled")
+        assert "Plan a new one" in act_on(world, plan_set, "retry") and states(second) == {"failed": 4}
+
+    def test_variants_and_prompts_have_their_names_and_an_unknown_cost_its_reason(
+        self, world: World, campaign: Campaign, endpoint: Endpoint, scripted_server: Server
+    ) -> None:
+        scripted_server.set(default=BAD_REQUEST)
+        plan_set = start_set(world, (endpoint, "A", [FIRST]))
+        [run] = runs_of(plan_set)
+        drive_run(run)
+        Run.objects.filter(pk=run.pk).update(unaccounted="0.2")
+        page = text_of(world.client(world.mara).get(f"/b/{world.benchmark.slug}/predictions/plans/{plan_set.pk}/"))
+        assert "<bdi>First</bdi>" in page and f"<bdi>{FIRST}</bdi>" not in page
+        assert "Plainly, version 1" in page
+        assert "$0.2000 more at most, for requests that were sent and brought no reply" in page
+
     def parts_of(self, world: World, plan_set: PlanSet) -> tuple[str, str]:
         """What the page says of the set, and its table of runs."""
         page = text_of(world.client(world.mara).get(f"/b/{world.benchmark.slug}/predictions/plans/{plan_set.pk}/"))
@@ -319,7 +367,8 @@ def test_others_neither_see_nor_act(world: World, campaign: Campaign, endpoint: 
         client = world.client(user)
         for address in (path(world), page, f"{page}live/"):
             assert client.get(address).status_code == 404, (user, address)
-        assert client.post(f"{page}action/", {"do": "stop"}).status_code == 404
+        for action in ("stop", "retry"):
+            assert client.post(f"{page}action/", {"do": action}).status_code == 404
         assert client.post(path(world), form_data((endpoint, "Z", [FIRST]), do="look")).status_code == 404
     elsewhere = f"/b/{world.other_benchmark.slug}/predictions/plans/{plan_set.pk}/"
     assert world.client(world.rival).get(elsewhere).status_code == 404

@@ -12,6 +12,7 @@ from threading import BoundedSemaphore
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
+from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
@@ -36,6 +37,7 @@ CHECK_SECONDS, TRY_SECONDS = 15, 40
 _SEATS = BoundedSemaphore(2)  # a process answers people with a few threads: slow servers may hold two of them
 PRICED = ("in", "out", "image", "request")
 PRICED_IMAGES = ("generated", "edited")  # of an image that is made: one price, or one for each size
+FREE = {"*": dict.fromkeys(("in", "out", *PRICED_IMAGES), "0")}
 DEAREST = Decimal(1_000_000)
 LOCAL = {
     Endpoint.Kind.OPEN_CLIP.value: "clip",
@@ -57,11 +59,14 @@ class SecretUnreadable(EndpointRefused):
 
 
 def create(team: Team, actor: User, at: datetime, **fields: Any) -> Endpoint:
-    """`fields`: of FIELDS. Raises EndpointRefused."""
+    """`fields`: of FIELDS. The practice model of this machine costs nothing, and its prices say so. Raises
+    EndpointRefused."""
     endpoint = Endpoint(team=team, created_by=actor, **_fields(fields))
     _checked(endpoint)
     _save_endpoint(endpoint)
     record(actor, "endpoint.created", scope=scope_of(endpoint), target=target_of(endpoint), **_event_data(endpoint))
+    if endpoint.base_url and endpoint.base_url == settings.PRACTICE_MODEL:
+        set_prices(endpoint, FREE, actor, at)
     return endpoint
 
 

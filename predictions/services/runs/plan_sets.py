@@ -143,6 +143,32 @@ def resume(plan_set: PlanSet, actor: User, at: datetime) -> int:
         return n
 
 
+def retry_failed(plan_set: PlanSet, actor: User, at: datetime) -> int:
+    """Ask again what failed in the runs of the set, where a retry can change it; return how many calls. What was read,
+    and what a person paused or stopped, stays as it is. Raises RunRefused where nothing can be asked again."""
+    with _locked(plan_set) as (row, runs):
+        if row.state == PlanSet.State.CANCELLED:
+            raise RunRefused(_("The plan set was stopped. Plan a new one for what is missing."))
+        if row.state == PlanSet.State.PAUSED:
+            raise RunRefused(_("The plan set is paused. Resume it first."))
+        counts: list[int] = []
+        refusals: list[str] = []
+        asked = [run for run in runs if is_retried(run)]
+        _for_each(asked, lambda run: counts.append(answer_runs.retry_failed(run, actor, at)), refusals=refusals)
+        if not sum(counts):
+            none = _("A retry would not change any of these calls. The page of each run says why they have no answer.")
+            raise RunRefused(refusals[0] if refusals else none)
+        _event(row, actor, "plan_set.retried", calls=sum(counts))
+        return sum(counts)
+
+
+def is_retried(run: Run) -> bool:
+    """Whether *Retry failed* takes this run: not one that was stopped, or that a person or the budget holds back."""
+    return run.state in (State.RUNNING, State.DONE, State.FAILED) or (
+        run.state == State.PAUSED and run.stopped_because not in ("person", "budget")
+    )
+
+
 def _start_waiting(run: Run, actor: User) -> None:
     """Go on with a run that got calls while its set was paused. Raises RunRefused where it got none."""
     if not Call.objects.filter(run=run, state=Call.State.PENDING).exists():
@@ -193,10 +219,11 @@ def _locked(plan_set: PlanSet) -> Iterator[tuple[PlanSet, list[Run]]]:
 
 
 def _for_each(runs: Sequence[Run], act: Callable[[Run], None], *states: str, refusals: list[str] | None = None) -> int:
-    """Do it with the runs in these states; return for how many it was done. What one refuses keeps no other back."""
+    """Do it with the runs in these states, or with all; return for how many it was done. What one refuses keeps no
+    other back."""
     n = 0
     for run in runs:
-        if run.state not in states:
+        if states and run.state not in states:
             continue
         try:
             with transaction.atomic():

@@ -1,0 +1,105 @@
+"""Runs of models that failed or stand still: why, and where somebody goes on with them."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db.models import Count
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from benchmarks.access import is_permitted
+from benchmarks.models import Benchmark
+from benchmarks.pages.next_actions import NextAction
+from people.models import User
+from predictions.models import Call, Run
+from predictions.pages.runs import variant_of
+from predictions.pages.variant_names import VariantNames
+from predictions.queries.unfinished_runs import STOPPED, unfinished_runs
+from predictions.texts import call_reasons
+
+State = Run.State
+
+
+@dataclass(frozen=True)
+class FailedRun:
+    """A run that ended without any answer, and why most of its calls have none. `variant`: how it was asked."""
+
+    run: Run
+    reason: str
+    variant: str = ""
+
+
+def failed_runs(runs: Sequence[Run], names: VariantNames | None = None) -> list[FailedRun]:
+    """Those that count, each with the commonest reason of its calls. One query where there is one."""
+    failed = [run for run in runs if has_failed(run)]
+    if not failed:
+        return []
+    calls = Call.objects.filter(run__in=failed).exclude(reason="").order_by()
+    counts = calls.values_list("run", "reason").annotate(n=Count("pk")).order_by("n", "reason")
+    reasons = {run: reason for run, reason, _n in counts}
+    return [
+        FailedRun(
+            run, call_reasons.reason_text(reasons.get(run.pk, "")), variant_of(run, names) if names is not None else ""
+        )
+        for run in failed
+    ]
+
+
+def has_failed(run: Run) -> bool:
+    return run.state == State.FAILED and run.withdrawn_at is None
+
+
+def retry_failed_runs(benchmark: Benchmark, user: User) -> NextAction | None:
+    """Runs ended without any answer: where their calls are asked again."""
+    failed = failed_runs(_stopped_runs(benchmark, user, State.FAILED))
+    if not failed:
+        return None
+    text = ngettext("%(n)s run of a model failed.", "%(n)s runs of models failed.", len(failed))
+    reason = _commonest([failure.reason for failure in failed])
+    return _action(benchmark, text, [failure.run for failure in failed], reason, "retry")
+
+
+def resume_runs(benchmark: Benchmark, user: User) -> NextAction | None:
+    """Runs are paused, or wait to be started: why, and where they go on."""
+    stopped = _stopped_runs(benchmark, user, State.PAUSED, State.DRAFT)
+    paused = [run for run in stopped if run.state == State.PAUSED]
+    if paused:
+        text = ngettext("%(n)s run of a model is paused.", "%(n)s runs of models are paused.", len(paused))
+        reasons = [call_reasons.pause_reason_text(run.stopped_because) for run in paused if run.stopped_because]
+        return _action(benchmark, text, paused, _commonest(reasons))
+    if not stopped:
+        return None
+    text = ngettext("%(n)s run of a model has not begun.", "%(n)s runs of models have not begun.", len(stopped))
+    return _action(benchmark, text, stopped, "")
+
+
+def _stopped_runs(benchmark: Benchmark, user: User, *states: str) -> list[Run]:
+    """For those who may go on with them."""
+    if not is_permitted(user, benchmark, "work_on"):
+        return []
+    return [run for run in unfinished_runs(benchmark).filter(state__in=STOPPED) if run.state in states]
+
+
+def _commonest(reasons: Sequence[str]) -> str:
+    """The reason of all, or of most, with how many."""
+    if not reasons:
+        return ""
+    [(reason, n)] = Counter(reasons).most_common(1)
+    return reason if n == len(reasons) else _("%(n)s of them: %(reason)s") % {"n": n, "reason": reason}
+
+
+def _action(benchmark: Benchmark, text: str, runs: Sequence[Run], reason: str, anchor: str = "") -> NextAction:
+    """`text` takes their number. Runs that were planned together are shown together. `anchor`: a place on the page."""
+    place = f"#{anchor}" if anchor else ""
+    plan_sets = {run.plan_set_id for run in runs}
+    plan_set = next(iter(plan_sets)) if len(plan_sets) == 1 else None
+    if plan_set is not None:
+        label, url = _("View plan set"), reverse("predictions:plan_set", args=[benchmark.slug, plan_set]) + place
+    elif len(runs) == 1:
+        label, url = _("View run"), reverse("predictions:answer_run", args=[benchmark.slug, runs[0].pk]) + place
+    else:
+        label, url = _("View runs"), reverse("predictions:index", args=[benchmark.slug])
+    tables = (_("View the tables"), reverse("evaluation:tables", args=[benchmark.slug]))
+    return NextAction(text % {"n": len(runs)}, label, url, reason, tables)
