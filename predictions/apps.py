@@ -13,7 +13,7 @@ class PredictionsConfig(AppConfig):
         from jobs import access
         from jobs.services import kinds
         from predictions.pages import fact_requests as fact_pages
-        from predictions.pages import item_calls, next_actions, search_actions
+        from predictions.pages import item_calls, next_actions, search_actions, stopped_runs
         from predictions.pages.board_rows import model_rows
         from predictions.pages.jobs import knowledge_place
         from predictions.pages.label_set_uses import runs_with
@@ -43,6 +43,8 @@ class PredictionsConfig(AppConfig):
         register(Rank.JUDGE, next_actions.run_judge)
         register(Rank.JUDGE, next_actions.choose_runs)
         register(Rank.PLAN, search_actions.search_set)
+        register(Rank.RUNS, stopped_runs.retry_failed_runs)
+        register(Rank.RUNS, stopped_runs.resume_runs)
         label_set_uses.register(runs_with)
         item_changes.register(fact_requests.follow)
         item_changes.register_for_arrivals(fact_requests.follow)

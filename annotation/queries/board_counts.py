@@ -14,7 +14,7 @@ from datetime import UTC, date, datetime, timedelta
 from django.db.models import Count, Max, QuerySet
 
 from annotation.models import Annotation, Campaign, CampaignCohort, Participation
-from annotation.queries.progress import progress_of
+from annotation.queries.progress import Progress, progress_of
 from annotation.queries.sql import AVAILABLE
 from benchmarks.models import Benchmark, ItemReturn, Stage
 from benchmarks.rules.forecast import DAYS
@@ -122,6 +122,33 @@ class ChainCounts:
 
 
 def chain_counts(stages: Sequence[Stage], at: datetime) -> ChainCounts:
+    answers = _read_answers(stages)
+    rows, of_row, cells, totals = answers.rows, answers.of_row, answers.cells, answers.totals
+    cohorts = {row.cohort_id: row.cohort for row in rows.values()}
+    _read_pace(stages, of_row, at)
+    _read_reviews(stages, of_row, totals)
+    _read_returns(stages, cells, cohorts, totals)
+    _add_up(cells, totals)
+    _read_outcomes(stages, of_row, totals)
+    in_order = sorted(cohorts.values(), key=lambda cohort: cohort.name)
+    return ChainCounts(in_order, cells, totals, _members(cohorts), answers.for_models)
+
+
+@dataclass(frozen=True)
+class _StageAnswers:
+    """Answers given and wanted: by stage and cohort, and by stage where no cohort is named. `of_row`: those of a row's
+    stage and cohort; `progress`: of the row alone. `rows`: of every opened campaign. `for_models`: ids of campaigns
+    without people, which have no counts."""
+
+    rows: Mapping[int, CampaignCohort]
+    progress: Mapping[int, Progress]
+    of_row: Mapping[int, CohortCounts]
+    cells: dict[tuple[int, int], CohortCounts]
+    totals: Mapping[int, CohortCounts]
+    for_models: frozenset[int]
+
+
+def _read_answers(stages: Sequence[Stage]) -> _StageAnswers:
     rows = CampaignCohort.objects.filter(campaign__stage__in=stages, campaign__opened_at__isnull=False)
     rows_by_id = {row.pk: row for row in rows.select_related("campaign", "cohort").order_by("campaign", "pk")}
     scope = f"benchmark:{stages[0].benchmark_id}" if stages else ""
@@ -133,72 +160,69 @@ def chain_counts(stages: Sequence[Stage], at: datetime) -> ChainCounts:
             of_row[row.pk] = cells.setdefault((row.campaign.stage_id, row.cohort_id), CohortCounts())
             of_row[row.pk].rows.append(row)
     totals = {stage.pk: CohortCounts() for stage in stages}
-    _read_progress(stages, of_row)
-    _read_pace(stages, of_row, at)
+    progress = _read_progress(stages, of_row)
     _read_files(stages, cells, totals)
-    _read_reviews(stages, of_row, totals)
-    _read_returns(stages, cells, {row.cohort_id: row.cohort for row in rows_by_id.values()}, totals)
+    return _StageAnswers(rows_by_id, progress, of_row, cells, totals, for_models)
+
+
+def _add_up(cells: Mapping[tuple[int, int], CohortCounts], totals: Mapping[int, CohortCounts]) -> None:
     for (stage, _cohort), counts in cells.items():
         totals[stage].add(counts)
-    _read_outcomes(stages, of_row, totals)
-    cohorts = {row.cohort_id: row.cohort for row in rows_by_id.values()}
-    return ChainCounts(
-        sorted(cohorts.values(), key=lambda cohort: cohort.name), cells, totals, _members(cohorts), for_models
-    )
+
+
+@dataclass(frozen=True)
+class StageProgress:
+    """Answers of people given and wanted at a stage, as the board has them for all its cohorts together."""
+
+    stage: Stage
+    answered: int
+    wanted: int
 
 
 @dataclass(frozen=True)
 class ChainProgress:
-    """Answers given and wanted where some are missing; and the stages that ask people and were never opened.
+    """`incomplete`: stages in which people still owe answers. `unopened`: those that ask people and were never opened.
 
-    `unanswered`: the first open stage that has items and no answer yet, though some are wanted, with how many.
+    `unanswered`: the first open stage that has items and no answer yet, though some are wanted.
     `returned`: items that were returned to those who made them, and have no next revision yet.
     """
 
-    answered: int
-    wanted: int
+    incomplete: Sequence[StageProgress]
     unopened: Sequence[Stage]
-    unanswered: tuple[Stage, int] | None = None
+    unanswered: StageProgress | None = None
     returned: int = 0
 
     @property
     def is_complete(self) -> bool:
         """Whether every answer that an open stage asks for is there."""
-        return not self.wanted
+        return not self.incomplete
 
 
 def chain_progress(benchmark: Benchmark) -> ChainProgress:
-    """Of campaigns that are open or paused; a closed one wants nothing more. Six queries."""
+    """A stage is incomplete where a cohort of a campaign that is open or paused owes answers; a closed campaign wants
+    nothing more. Seven queries."""
     stages = list(benchmark.stages.all())
-    rows = CampaignCohort.objects.filter(campaign__stage__in=stages, campaign__opened_at__isnull=False)
-    rows_by_id = {row.pk: row for row in rows.select_related("campaign")}
-    for_models = opened_for_models({row.campaign for row in rows_by_id.values()}, benchmark.scope)
-    running = (Campaign.State.OPEN, Campaign.State.PAUSED)
-    of_row = {
-        row.pk: CohortCounts()
-        for row in rows_by_id.values()
-        if row.campaign.state in running and row.campaign_id not in for_models
+    answers = _read_answers(stages)
+    _add_up(answers.cells, answers.totals)
+    running: dict[int, list[Progress]] = {stage.pk: [] for stage in stages}
+    for pk, progress in answers.progress.items():
+        campaign = answers.rows[pk].campaign
+        if campaign.state in (Campaign.State.OPEN, Campaign.State.PAUSED):
+            running[campaign.stage_id].append(progress)
+    opened = {row.campaign.stage_id for row in answers.rows.values()}
+    of_stage = {
+        stage.pk: StageProgress(stage, answers.totals[stage.pk].answered, answers.totals[stage.pk].wanted)
+        for stage in stages
     }
-    _read_progress(stages, of_row)
-    lacking = [counts for counts in of_row.values() if counts.missing]
-    of_stage: dict[int, list[CohortCounts]] = {}
-    for row, counts in of_row.items():
-        of_stage.setdefault(rows_by_id[row].campaign.stage_id, []).append(counts)
-    opened = {row.campaign.stage_id for row in rows_by_id.values()}
+    incomplete = [
+        of_stage[stage.pk] for stage in stages if any(row.submitted < row.wanted for row in running[stage.pk])
+    ]
     return ChainProgress(
-        sum(counts.answered for counts in lacking),
-        sum(counts.wanted for counts in lacking),
+        incomplete,
         [stage for stage in stages if stage.target_answers and stage.pk not in opened],
-        next(filter(None, (_unanswered(stage, of_stage.get(stage.pk, ())) for stage in stages)), None),
+        next((stage for stage in incomplete if not stage.answered), None),
         _open_returns(stages).count(),
     )
-
-
-def _unanswered(stage: Stage, rows: Iterable[CohortCounts]) -> tuple[Stage, int] | None:
-    """The stage with its wanted answers, where there are items for some and nobody answered any."""
-    counts = list(rows)
-    wanted = sum(row.wanted for row in counts)
-    return (stage, wanted) if wanted and not sum(row.answered for row in counts) else None
 
 
 def opened_for_models(campaigns: Iterable[Campaign], scope: str) -> frozenset[int]:
@@ -213,14 +237,16 @@ def opened_for_models(campaigns: Iterable[Campaign], scope: str) -> frozenset[in
     return frozenset(marked - set(worked))
 
 
-def _read_progress(stages: Sequence[Stage], of_row: Mapping[int, CohortCounts]) -> None:
+def _read_progress(stages: Sequence[Stage], of_row: Mapping[int, CohortCounts]) -> dict[int, Progress]:
+    """Add it to the counts, and return it by row."""
+    unusable = {row: (int(wanted), int(n)) for row, wanted, n in fetch(UNUSABLE, [[stage.pk for stage in stages]])}
+    of_rows = {}
     for row, progress in progress_of(of_row).items():
-        of_row[row].wanted += progress.wanted
-        of_row[row].answered += progress.submitted
-    for row, wanted, submitted in fetch(UNUSABLE, [[stage.pk for stage in stages]]):
-        if row in of_row:
-            of_row[row].wanted -= int(wanted)
-            of_row[row].answered -= int(submitted)
+        wanted, submitted = unusable.get(row, (0, 0))
+        of_rows[row] = Progress(progress.submitted - submitted, progress.wanted - wanted)
+        of_row[row].wanted += of_rows[row].wanted
+        of_row[row].answered += of_rows[row].submitted
+    return of_rows
 
 
 def _read_pace(stages: Sequence[Stage], of_row: Mapping[int, CohortCounts], at: datetime) -> None:

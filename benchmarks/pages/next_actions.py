@@ -29,6 +29,7 @@ class Rank(IntEnum):
     ADJUDICATE = 60  # disagreements wait for a decision
     FILL = 65  # an open stage has no items, and a page makes them
     PLAN = 70  # no model was asked
+    RUNS = 75  # runs of models failed, or stand still
     JUDGE = 80  # answers wait for a judge
     TABLES = 90  # answers are there: their tables, stages that are not open yet, or the export
     REST = 105  # a few candidates wait for a fact; nobody else waits for them

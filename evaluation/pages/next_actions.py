@@ -9,11 +9,14 @@ from django.utils.translation import ngettext
 
 from annotation.models import Annotation, Campaign
 from annotation.pages.unpaired import pair_settings_address, should_have_pairs
-from annotation.queries.board_counts import ChainProgress, chain_progress
+from annotation.queries.board_counts import StageProgress, chain_progress
 from benchmarks.access import is_permitted
 from benchmarks.models import Benchmark, Stage
 from benchmarks.pages.next_actions import NextAction
 from people.models import User
+from predictions.queries.unfinished_runs import unfinished_runs
+
+NAMED = 3  # stages without all their answers
 
 
 def _has_answers(benchmark: Benchmark) -> bool:
@@ -29,9 +32,12 @@ def use_answers(benchmark: Benchmark, user: User) -> NextAction | None:
     progress = chain_progress(benchmark)
     works = is_permitted(user, benchmark, "work_on")
     if works and progress.unanswered is not None:
-        return _wait_for_stage(benchmark, *progress.unanswered)
-    if not progress.is_complete or not works:
-        return _view_tables(benchmark, progress)
+        return _wait_for_stage(benchmark, progress.unanswered)
+    runs = unfinished_runs(benchmark).count()
+    if not progress.is_complete or runs:
+        return _view_first_tables(benchmark, progress.incomplete, runs)
+    if not works:
+        return _view_tables(benchmark, _("The tables are ready."))
     if progress.returned:
         return _await_revisions(benchmark, progress.returned)
     if action := _edit_unpaired(benchmark):
@@ -53,25 +59,44 @@ def _await_revisions(benchmark: Benchmark, n: int) -> NextAction:
     )
 
 
-def _view_tables(benchmark: Benchmark, progress: ChainProgress) -> NextAction:
-    answered, wanted = progress.answered, progress.wanted
-    words = {"n": number_format(answered, use_l10n=True), "wanted": number_format(wanted, use_l10n=True)}
+def _view_tables(benchmark: Benchmark, text: str, detail: str = "") -> NextAction:
     return NextAction(
-        _("The tables are ready."),
+        text,
         _("View the tables"),
         reverse("evaluation:tables", args=[benchmark.slug]),
-        _("%(n)s of %(wanted)s answers are there; the tables follow new ones.") % words if wanted else "",
+        detail,
         (_("View agreement"), reverse("evaluation:agreement", args=[benchmark.slug])),
     )
 
 
-def _wait_for_stage(benchmark: Benchmark, stage: Stage, wanted: int) -> NextAction:
+def _view_first_tables(benchmark: Benchmark, incomplete: Sequence[StageProgress], runs: int) -> NextAction:
+    """People or models owe answers. The numbers are those of the board's row for all cohorts. `runs`: of models, that
+    are not over."""
+    sentences = []
+    if incomplete:
+        stages = [_answers_of(row) for row in incomplete[:NAMED]]
+        if more := len(incomplete) - len(stages):
+            stages.append(ngettext("%(n)s more stage", "%(n)s more stages", more) % {"n": more})
+        sentences.append(_("Answers of people: %(stages)s.") % {"stages": ", ".join(stages)})
+    if runs:
+        text = ngettext("%(n)s run of a model is not over.", "%(n)s runs of models are not over.", runs)
+        sentences.append(text % {"n": number_format(runs, use_l10n=True)})
+    return _view_tables(benchmark, _("The tables show the answers that are there so far."), " ".join(sentences))
+
+
+def _answers_of(row: StageProgress) -> str:
+    numbers = {"n": number_format(row.answered, use_l10n=True), "wanted": number_format(row.wanted, use_l10n=True)}
+    return _("“%(stage)s” has %(n)s of %(wanted)s") % {"stage": row.stage.name, **numbers}
+
+
+def _wait_for_stage(benchmark: Benchmark, progress: StageProgress) -> NextAction:
     """A stage that follows has items, and nobody has answered there."""
+    n = progress.wanted
     text = ngettext(
-        "“%(stage)s” has no answer yet; %(n)s is wanted.", "“%(stage)s” has no answer yet; %(n)s are wanted.", wanted
+        "“%(stage)s” has no answer yet; %(n)s is wanted.", "“%(stage)s” has no answer yet; %(n)s are wanted.", n
     )
     return NextAction(
-        text % {"stage": stage.name, "n": number_format(wanted, use_l10n=True)},
+        text % {"stage": progress.stage.name, "n": number_format(n, use_l10n=True)},
         _("View coverage"),
         reverse("annotation:coverage", args=[benchmark.slug]),
         _("People have the work on their pages. The tables show the stages that have answers."),

@@ -2,6 +2,7 @@
 
 import re
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.db import connection
@@ -15,7 +16,7 @@ from annotation.services.queue.slot_creation import create_missing_slots
 from benchmarks.models import Benchmark, Item, ItemReturn, Stage
 from benchmarks.pages import next_actions
 from people.models import Cohort, CohortMember, Rater, User
-from predictions.models import Run
+from predictions.models import Call, Endpoint, PlanSet, Run
 from tests.chains.link_client import LinkClient, text_of
 from tests.personas import World, make_items
 from tests.samples import assign
@@ -223,13 +224,95 @@ def test_answers_lead_to_the_tables_and_the_last_one_to_the_export(world: World)
     row.tallies.filter(shard=0).update(submitted=1)
     for person in (world.mara, world.owner, world.reviewer, world.team_admin):
         action = shown(world, person)
-        assert "The tables are ready. 1 of 2 answers are there" in action, person.name
+        assert "so far. Answers of people: “Relevance rating” has 1 of 2." in action, person.name
+        assert "are ready" not in action
     answer_all(world, campaign, world.nour)
     assert "All wanted answers are there." in shown(world, world.mara)
     visitor = visit(world, world.mara)
     visitor.follow("Export")
     assert visitor.path.endswith("/export/")
     assert "The tables are ready." in shown(world, world.reviewer), "who may not export is led to the tables"
+
+
+def test_each_number_of_the_sentence_stands_on_the_board(world: World) -> None:
+    """One cohort has all its answers, the other not; an earlier round was closed before its end."""
+    world.add_items(3)
+    lifecycle.close(open_first(world), world.mara, timezone.now())
+    campaign = open_first(world, world.egypt, world.brazil)
+    egypt, brazil = campaign.cohorts.get(cohort=world.egypt), campaign.cohorts.get(cohort=world.brazil)
+    for row, n in ((egypt, 3), (brazil, 1)):
+        for slot in row.slots.order_by("pk")[:n]:
+            assign(row, world.nour, slot, code="3")
+        row.tallies.filter(shard=0).update(submitted=n)
+    page = visit(world, world.mara).page
+    all_cohorts = text_of(page.partition('<tr class="sum"')[2].partition("</tr>")[0])
+    assert "4 of 9" in all_cohorts and "“Relevance rating” has 4 of 9." in shown(world, world.mara)
+    lifecycle.close(campaign, world.mara, timezone.now())
+    assert "All wanted answers are there." in shown(world, world.mara), "nothing more is wanted"
+
+
+def model_run(world: World, campaign: Campaign, name: str, state: str, reason: str = "", **more: Any) -> Run:
+    """A run with two calls, which have failed for the reason or wait."""
+    fields = {"name": "Endpoint", "base_url": "http://localhost:1/v1"}
+    endpoint, _new = Endpoint.objects.get_or_create(team=world.team, **fields)
+    model = Rater.objects.create(kind="model", team=world.team, name=name, setting="main")
+    run = Run.objects.create(
+        benchmark=world.benchmark, rater=model, campaign=campaign, task=Run.Task.ANSWERS, endpoint=endpoint,
+        state=state, **more,
+    )  # fmt: skip
+    for item in world.items[:2]:
+        Call.objects.create(run=run, item=item, state="failed" if reason else "pending", reason=reason)
+    return run
+
+
+class TestStoppedRuns:
+    def test_failed_runs_come_before_the_tables_with_the_reason_and_the_way_to_retry(self, world: World) -> None:
+        world.add_items(2)
+        campaign = open_first(world)
+        answer_all(world, campaign, world.nour)
+        plan_set = PlanSet.objects.create(benchmark=world.benchmark)
+        runs = [
+            model_run(world, campaign, name, "failed", reason, plan_set=plan_set)
+            for name, reason in (("A", "connection"), ("B", "connection"), ("C", "timeout"))
+        ]
+        action = shown(world, world.mara)
+        assert "3 runs of models failed. 2 of them: The connection failed each time." in action
+        assert "are ready" not in action and "All wanted answers" not in action
+        page = visit(world, world.mara)
+        page.follow("View plan set")
+        assert f"/plans/{plan_set.pk}/" in page.path and "Retry failed" in page.page
+        ready = shown(world, world.reviewer)
+        assert "are ready" not in ready and "3 runs of models are not over." in ready and "failed" not in ready
+        Run.objects.filter(pk__in=[run.pk for run in runs[1:]]).update(withdrawn_at=timezone.now())
+        assert "1 run of a model failed. The connection failed each time." in shown(world, world.mara)
+        Run.objects.filter(pk=runs[0].pk).update(plan_set=None)
+        page = visit(world, world.mara)
+        page.follow("View run")
+        assert f"/run/{runs[0].pk}/" in page.path and "Retry calls" in page.page
+        Run.objects.update(state="done")
+        assert "All wanted answers are there." in shown(world, world.mara)
+        assert "The tables are ready." in shown(world, world.reviewer)
+
+    def test_paused_runs_say_why_and_lead_to_resume(self, world: World) -> None:
+        world.add_items(2)
+        campaign = open_first(world)
+        answer_all(world, campaign, world.nour)
+        run = model_run(world, campaign, "A", "paused", stopped_because="not_allowed")
+        action = shown(world, world.mara)
+        assert "1 run of a model is paused. Authentication failed. Check the API key" in action
+        page = visit(world, world.mara)
+        page.follow("View run")
+        assert f"/run/{run.pk}/" in page.path and ">Resume</button>" in page.page
+        model_run(world, campaign, "B", "failed", "connection")
+        assert "1 run of a model failed." in shown(world, world.mara), "first what ended without an answer"
+        Run.objects.update(state="draft", stopped_because="")
+        assert "2 runs of models have not begun." in shown(world, world.mara)
+        Run.objects.update(state="running")
+        action = shown(world, world.mara)
+        assert "so far. 2 runs of models are not over." in action and "All wanted answers" not in action
+        lifecycle.close(campaign, world.mara, timezone.now())
+        Run.objects.update(state="failed")
+        assert "failed" not in shown(world, world.mara), "a closed campaign takes no answer"
 
 
 def test_a_stage_with_items_and_no_answer_is_named_before_the_tables(world: World) -> None:
@@ -241,7 +324,7 @@ def test_a_stage_with_items_and_no_answer_is_named_before_the_tables(world: Worl
     answer_all(world, first, world.nour)
     action = shown(world, world.mara)
     assert "“Second look” has no answer yet; 4 are wanted." in action and "The tables are ready" not in action
-    assert "The tables are ready." in shown(world, world.reviewer), "who does not plan work is led to the tables"
+    assert "“Second look” has 0 of 4." in shown(world, world.reviewer), "who does not plan work is led to the tables"
 
 
 def test_what_was_returned_comes_before_the_export(world: World) -> None:
@@ -281,14 +364,14 @@ def test_progress_leaves_out_withdrawn_items_and_campaigns_for_models(world: Wor
     for slot in slots[:2]:
         assign(row, world.nour, slot, code="3")
     row.tallies.filter(shard=0).update(submitted=2)
-    assert "2 of 3 answers are there" in shown(world, world.mara)
+    assert "“Relevance rating” has 2 of 3." in shown(world, world.mara)
     Item.objects.filter(pk=slots[0].unit.item_id).update(withdrawn_at=timezone.now())
-    assert "1 of 2 answers are there" in shown(world, world.mara)
+    assert "“Relevance rating” has 1 of 2." in shown(world, world.mara)
     later = add_stage(world, "Next")
     make_items(later, 2)
     open_chain(world.benchmark, [StageOpening(later.pk, {world.egypt.pk: 0})], world.mara, timezone.now())
     create_missing_slots(later.campaigns.get())
-    assert "1 of 2 answers are there" in shown(world, world.mara)
+    assert "“Relevance rating” has 1 of 2." in shown(world, world.mara)
 
 
 def test_while_people_begin_there_is_nothing_to_do_but_invite(world: World) -> None:
