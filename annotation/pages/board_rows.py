@@ -7,9 +7,10 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from annotation.models import Campaign, CampaignCohort
+from annotation.models import Campaign
 from annotation.pages.unpaired import pair_settings_address, should_have_pairs
 from annotation.queries.board_counts import ChainCounts, CohortCounts, chain_counts
+from annotation.queries.exhausted_cohorts import Exhaustion
 from annotation.services.derivation.run_choice import stages_without_choice
 from benchmarks.models import Stage
 from benchmarks.pages.board import ALL_COHORTS, Cell, Note, Reading, Row, Rows, address, board_number
@@ -31,7 +32,8 @@ def cohort_rows(reading: Reading) -> Rows:
     people = sum(counts.members.values())
     note = ngettext("%(n)s person", "%(n)s people", people) % {"n": board_number(people)}
     asked = [counts.totals[stage.pk] for stage in reading.stages]
-    total = Row(_("All cohorts"), cells, note, _end(asked, reading.at.date()), key=ALL_COHORTS)
+    is_stuck = any(row.is_stuck for row in rows)
+    total = Row(_("All cohorts"), cells, note, _end(asked, reading.at.date(), is_stuck=is_stuck), key=ALL_COHORTS)
     return Rows(rows or [Row(_("No cohort is asked yet"), {})], "", total)
 
 
@@ -69,13 +71,14 @@ def _row(reading: Reading, counts: ChainCounts, cohort: Cohort, reasons: Mapping
         if of_cell is not None:
             is_empty = not of_cell.wanted and not of_cell.answered
             empty = _empty_cell(reading, stage, cohort, of_cell, reasons) if is_empty else None
-            cells[stage.pk] = empty or _cell(reading, stage, cohort, of_cell, counts.members.get(cohort.pk, 0))
+            cells[stage.pk] = empty or _cell(reading, counts, stage, cohort)
             asked.append(of_cell)
         elif n := reading.items[stage.pk].of_origin[cohort.label] if not stage.target_answers else 0:
             cells[stage.pk] = Cell(n, None, reading.items_url(stage, origin=cohort.label))
     people = counts.members.get(cohort.pk, 0)
     note = ngettext("%(n)s person", "%(n)s people", people) % {"n": board_number(people)}
-    return Row(cohort.name, cells, note, _end(asked, reading.at.date()), key=cohort.pk)
+    is_stuck = any(cell.is_stuck for cell in cells.values())
+    return Row(cohort.name, cells, note, _end(asked, reading.at.date(), is_stuck=is_stuck), key=cohort.pk)
 
 
 def _empty_cell(
@@ -88,13 +91,15 @@ def _empty_cell(
     return Cell(0, None, "", [note], is_stuck=note.kind == "late")
 
 
-def _cell(reading: Reading, stage: Stage, cohort: Cohort, counts: CohortCounts, people: int) -> Cell:
+def _cell(reading: Reading, chain: ChainCounts, stage: Stage, cohort: Cohort) -> Cell:
+    counts = chain.cells[stage.pk, cohort.pk]
     waits = _waits(reading, stage, counts, cohort)
     if stage.own_items_only:
         waits += _fact_waits(reading, stage, reading.items[stage.pk].waiting[cohort.label])
-    stuck = _stuck(reading, stage, cohort, counts, people)
+    stuck = _stuck(reading, chain, stage, cohort)
     url = reading.items_url(stage, cohort=cohort.pk)
-    notes = [*_decided(reading, stage, counts, cohort), *waits, *stuck, *_pace(counts, reading.at.date())]
+    pace = [] if stuck else _pace(counts, reading.at.date())
+    notes = [*_decided(reading, stage, counts, cohort), *waits, *stuck, *pace]
     return Cell(counts.answered, counts.wanted, url, notes, is_stuck=bool(stuck))
 
 
@@ -179,9 +184,9 @@ def _filters_url(reading: Reading, stage: Stage, show: str) -> str:
     return f"{address('benchmarks:filters', reading.benchmark, stage.pk, show=show)}#items"
 
 
-def _stuck(reading: Reading, stage: Stage, cohort: Cohort, counts: CohortCounts, people: int) -> list[Note]:
+def _stuck(reading: Reading, chain: ChainCounts, stage: Stage, cohort: Cohort) -> list[Note]:
     """Why nothing goes on here; nothing where it does, or where all is done."""
-    at = reading.at
+    counts, at = chain.cells[stage.pk, cohort.pk], reading.at
     notes = []
     days = (at - counts.oldest).days if counts.oldest else 0
     if days >= IDLE_DAYS:
@@ -191,18 +196,16 @@ def _stuck(reading: Reading, stage: Stage, cohort: Cohort, counts: CohortCounts,
         return notes
     running = [row.target_answers for row in counts.rows if row.campaign.state != Campaign.State.CLOSED]
     least = 1 if stage.target_in_all else max(running, default=1)
-    text = _reason(cohort, counts.rows, counts, (people, least), at)
+    text = _reason(chain, counts, cohort, least, at)
     campaign = counts.rows[-1].campaign_id
     url = address("annotation:coverage", reading.benchmark, campaign=campaign)
     return [*notes, Note(text, url, "late")] if text else notes
 
 
-def _reason(
-    cohort: Cohort, rows: Sequence[CampaignCohort], counts: CohortCounts, joined: tuple[int, int], at: datetime
-) -> str:
-    """The first that holds. `joined`: how many people there are, and how many it takes."""
-    people, wanted = joined
-    running = [row for row in rows if row.campaign.state != Campaign.State.CLOSED]
+def _reason(chain: ChainCounts, counts: CohortCounts, cohort: Cohort, wanted: int, at: datetime) -> str:
+    """The first that holds. `wanted`: how many people it takes."""
+    people = chain.members.get(cohort.pk, 0)
+    running = [row for row in counts.rows if row.campaign.state != Campaign.State.CLOSED]
     if not running:
         return _("Stuck: closed, %(n)s missing") % {"n": board_number(counts.missing)}
     if cohort.paused_at or all(row.paused or row.campaign.state == Campaign.State.PAUSED for row in running):
@@ -216,6 +219,8 @@ def _reason(
             "Stuck: %(n)s person wanted, %(joined)s joined", "Stuck: %(n)s people wanted, %(joined)s joined", wanted
         )
         return text % {"n": wanted, "joined": people}
+    if all(row.pk in chain.exhausted for row in running):
+        return _exhausted_text(chain.exhausted[running[-1].pk], counts.missing)
     opened = [row.campaign.opened_at for row in running if row.campaign.opened_at]
     days = (at - max(filter(None, (counts.last_seen, min(opened, default=None))), default=at)).days
     if days >= IDLE_DAYS:
@@ -223,10 +228,27 @@ def _reason(
     return ""
 
 
+def _exhausted_text(exhaustion: Exhaustion, n: int) -> str:
+    """Nobody of the cohort may give what is missing. The first sentence fits all, the second says why."""
+    text = _("Stuck: %(n)s missing, and nobody left may answer.") % {"n": board_number(n)}
+    for_contributors = exhaustion.staffing == Stage.Staffing.CONTRIBUTORS
+    if exhaustion.staffed and for_contributors:
+        reason = _("Only people who had a part in the items may.")
+    elif exhaustion.staffed and exhaustion.had:
+        reason = _("People answered or skipped them, or had a part in them.")
+    elif exhaustion.staffed:
+        reason = _("People had a part in them.")
+    elif exhaustion.limited:
+        reason = _("People reached their limit, or are excluded.")
+    else:
+        reason = _("Everybody has answered or skipped them.")
+    return f"{text} {reason}"
+
+
 def _pace(counts: CohortCounts, today: date) -> list[Note]:
     """Complete, or how many answers come in a day and when the last one will."""
     if not counts.missing:
-        return [] if counts.revisions else [Note(_("Complete"))]
+        return [] if counts.waits else [Note(_("Complete"))]
     outlook = forecast(counts.per_day, counts.missing, today)
     if outlook.on is None or not outlook.per_day:
         return []
@@ -234,13 +256,16 @@ def _pace(counts: CohortCounts, today: date) -> list[Note]:
     return [Note(_("%(n)s a day, until %(day)s") % numbers)]
 
 
-def _end(parts: Sequence[CohortCounts], today: date) -> str:
-    """When all that is wanted now will be there: the latest of the stages; no day where one of them has no forecast."""
+def _end(parts: Sequence[CohortCounts], today: date, *, is_stuck: bool) -> str:
+    """When all that is wanted now will be there: the latest of the stages; no day where one of them has no forecast.
+    Nothing is promised of a row with a stuck cell, and what waits for somebody else is not complete."""
+    if is_stuck:
+        return _("Stuck")
     outlooks: list[Forecast] = [forecast(part.per_day, part.missing, today) for part in parts if part.wanted]
     if not outlooks:
         return ""
     if all(outlook.reason == "complete" for outlook in outlooks):
-        return _("Complete")
+        return _("No forecast") if any(part.waits for part in parts) else _("Complete")
     open_parts = [outlook for outlook in outlooks if outlook.reason != "complete"]
     days = [outlook.on for outlook in open_parts if outlook.on]
     return _day(max(days)) if len(days) == len(open_parts) else _("No forecast")

@@ -14,6 +14,7 @@ from datetime import UTC, date, datetime, timedelta
 from django.db.models import Count, Max, QuerySet
 
 from annotation.models import Annotation, Campaign, CampaignCohort, Participation
+from annotation.queries.exhausted_cohorts import Exhaustion, exhausted_cohorts
 from annotation.queries.progress import Progress, progress_of
 from annotation.queries.sql import AVAILABLE
 from benchmarks.models import Benchmark, ItemReturn, Stage
@@ -80,6 +81,11 @@ class CohortCounts:
     def missing(self) -> int:
         return max(0, self.wanted - self.answered)
 
+    @property
+    def waits(self) -> bool:
+        """Whether somebody else is to do something with answers that are there."""
+        return bool(self.waiting or self.returned or self.revisions or self.for_fact)
+
     def add_review(self, state: str, n: int, oldest: datetime) -> None:
         if state == "submitted":
             self.waiting += n
@@ -112,13 +118,15 @@ class CohortCounts:
 @dataclass(frozen=True)
 class ChainCounts:
     """`cells` by stage and cohort, `totals` by stage. `members`: people in each cohort. `for_models`: ids of campaigns
-    that were opened for models and imports only."""
+    that were opened for models and imports only. `exhausted`: by its row, a cohort of a campaign of which nobody may
+    give what is missing."""
 
     cohorts: Sequence[Cohort]
     cells: Mapping[tuple[int, int], CohortCounts]
     totals: Mapping[int, CohortCounts]
     members: Mapping[int, int]
     for_models: frozenset[int]
+    exhausted: Mapping[int, Exhaustion]
 
 
 def chain_counts(stages: Sequence[Stage], at: datetime) -> ChainCounts:
@@ -130,8 +138,11 @@ def chain_counts(stages: Sequence[Stage], at: datetime) -> ChainCounts:
     _read_returns(stages, cells, cohorts, totals)
     _add_up(cells, totals)
     _read_outcomes(stages, of_row, totals)
+    running = (Campaign.State.OPEN, Campaign.State.PAUSED)
+    lacking = [row for counts in cells.values() if counts.missing for row in counts.rows]
+    exhausted = exhausted_cohorts([row.pk for row in lacking if row.campaign.state in running])
     in_order = sorted(cohorts.values(), key=lambda cohort: cohort.name)
-    return ChainCounts(in_order, cells, totals, _members(cohorts), answers.for_models)
+    return ChainCounts(in_order, cells, totals, _members(cohorts), answers.for_models, exhausted)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,15 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from annotation.models import Assignment, Campaign, CampaignCohort, Participation, ProblemReport, Slot
+from annotation.models import (
+    Assignment,
+    Campaign,
+    CampaignCohort,
+    ItemContributor,
+    Participation,
+    ProblemReport,
+    Slot,
+)
 from annotation.services.campaigns import lifecycle
 from annotation.services.campaigns.chain_opening import StageOpening, open_chain
 from benchmarks.models import BenchmarkCondition, Item, Stage
@@ -17,7 +25,7 @@ from people.models import Cohort, CohortMember, Rater, User
 from predictions.models import Call, Run
 from tests.chains.link_client import text_of
 from tests.personas import World, make_cohort
-from tests.samples import assign
+from tests.samples import assign, rater
 
 pytestmark = pytest.mark.django_db
 ROW = re.compile(r"<tr[^>]*>(.*?)</tr>", re.DOTALL)
@@ -116,6 +124,104 @@ def test_a_cell_is_stuck_for_the_first_reason_that_holds(world: World) -> None:
     assert "Stuck: paused" in text()
     lifecycle.close(campaign, world.mara, timezone.now())
     assert "Stuck: closed, 3 missing" in text()
+
+
+class TestNobodyLeft:
+    """Both people of Egypt wrote or answered what is left: more time brings no answer."""
+
+    @pytest.fixture
+    def campaign(self, world: World) -> Campaign:
+        world.add_items(3)
+        Stage.objects.filter(pk=world.stage.pk).update(staffing="not_own")
+        world.stage.refresh_from_db()
+        return open_first(world)
+
+    def text(self, world: World) -> str:
+        return board(world)["Egypt"][world.stage.key]
+
+    def own(self, person: User, *items: Item) -> None:
+        for item in items:
+            ItemContributor.objects.create(item=item, rater=rater(person), own=True)
+
+    def test_all_that_is_left_is_their_own(self, world: World, campaign: Campaign) -> None:
+        row = campaign.cohorts.get()
+        self.own(world.nour, *world.items)
+        self.own(world.tarek, *world.items[1:])
+        assert "Stuck" not in self.text(world), "one item may still be answered"
+        answer(world, row, world.tarek, row.slots.get(unit__item=world.items[0]))
+        assert "1 of 3 Stuck: 2 missing, and nobody left may answer. People had a part in them." in self.text(world)
+        rows = board(world)
+        assert rows["Egypt"]["end"] == rows["All cohorts"]["end"] == "Stuck"
+        assert 'class="cell hole"' in page_of(world)
+        world.add_annotators(world.egypt, 1)
+        assert "Stuck" not in self.text(world), "a newcomer may"
+
+    def test_what_somebody_holds_is_not_stuck(self, world: World, campaign: Campaign) -> None:
+        row = campaign.cohorts.get()
+        first, *others = world.items
+        self.own(world.nour, *world.items)
+        self.own(world.tarek, *others)
+        slot = row.slots.get(unit__item=first)
+        work = assign(row, world.tarek, slot)
+        assert "Stuck" not in self.text(world)
+        Slot.objects.filter(pk=slot.pk).update(reserved=0)
+        Assignment.objects.filter(pk=work.pk).update(state="skipped", skip_reason="unknown", lease_until=None)
+        assert "3 missing, and nobody left may answer. People answered or skipped them, or had a part" in self.text(
+            world
+        )
+        Assignment.objects.filter(pk=work.pk).update(state="released", skip_reason="")
+        assert "Stuck" not in self.text(world), "who gave it back may take it again"
+
+    def test_a_part_in_the_references_shuts_nobody_out_where_only_own_answers_do(
+        self, world: World, campaign: Campaign
+    ) -> None:
+        for person in (world.nour, world.tarek):
+            self.own(person, *world.items)
+        ItemContributor.objects.filter(rater=rater(world.tarek)).update(own=False)
+        assert "Stuck" not in self.text(world)
+        Stage.objects.filter(pk=world.stage.pk).update(staffing="others")
+        assert "Stuck: 3 missing, and nobody left may answer." in self.text(world)
+        Stage.objects.filter(pk=world.stage.pk).update(staffing="contributors")
+        assert "Stuck" not in self.text(world)
+        ItemContributor.objects.all().delete()
+        assert "Only people who had a part in the items may." in self.text(world)
+
+    def test_everybody_has_answered_or_reached_the_limit(self, world: World, campaign: Campaign) -> None:
+        row = campaign.cohorts.get()
+        row.slots.update(wanted=2)
+        for person in (world.nour, world.tarek):
+            for slot in row.slots.all():
+                assign(row, person, slot, code="3")
+        row.slots.update(submitted=1)
+        row.tallies.filter(shard=0).update(wanted=6, submitted=3)
+        assert "3 missing, and nobody left may answer. Everybody has answered or skipped them." in self.text(world)
+        CampaignCohort.objects.filter(pk=row.pk).update(most_per_person=1)
+        newcomer = world.add_annotators(world.egypt, 1)[0]
+        assert "Stuck" not in self.text(world)
+        assign(row, newcomer, row.slots.order_by("pk")[0], code="3")
+        row.slots.update(submitted=1)
+        assert "missing, and nobody left may answer." in self.text(world)
+        assert "People reached their limit, or are excluded." in self.text(world)
+
+
+def test_a_row_with_a_stuck_cell_or_waiting_answers_is_not_complete(world: World) -> None:
+    world.add_items(2)
+    Stage.objects.filter(pk=world.stage.pk).update(acceptance="by_review")
+    campaign = open_first(world)
+    row = campaign.cohorts.get()
+    for slot in row.slots.all():
+        answer(world, row, world.nour, slot)
+    rows = board(world)
+    assert "2 of 2" in rows["Egypt"][world.stage.key] and "Complete" not in rows["Egypt"][world.stage.key]
+    assert rows["Egypt"]["end"] == rows["All cohorts"]["end"] == "No forecast", "a reviewer decides first"
+    Assignment.objects.update(changed_at=timezone.now() - timedelta(days=6, hours=1))
+    rows = board(world)
+    assert "Stuck: no review for 6 days" in rows["Egypt"][world.stage.key]
+    assert rows["Egypt"]["end"] == rows["All cohorts"]["end"] == "Stuck"
+    Assignment.objects.update(state="accepted")
+    rows = board(world)
+    assert "Complete" in rows["Egypt"][world.stage.key]
+    assert rows["Egypt"]["end"] == rows["All cohorts"]["end"] == "Complete"
 
 
 def test_a_stage_that_is_open_for_models_only_has_no_cells_of_people(world: World) -> None:

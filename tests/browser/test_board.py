@@ -19,6 +19,7 @@ from tests.samples import assign
 
 pytestmark = pytest.mark.django_db(transaction=True)
 WIDE = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
+HIDDEN = "(() => { const e = document.querySelector('.board'); return e.scrollWidth > e.clientWidth + 1 })()"
 CUT = "(() => { const e = document.querySelector('.bar nav'); return e.scrollWidth > e.clientWidth + 1 })()"
 
 
@@ -63,5 +64,6 @@ def test_the_board_fits_its_page(chain: World, open_as: Any, shot: Any, how: dic
     page.goto(f"/b/{chain.benchmark.slug}/")
     shot(page, f"board-{'phone' if how is PHONE else 'desktop'}-{language}", full_page=True)
     assert not page.evaluate(WIDE)
+    assert not page.evaluate(HIDDEN), "every column is in view: agreement and the end, too"
     assert not page.evaluate(CUT), "no tab is cut off"
     assert find_violations(page) == ""

@@ -1,0 +1,59 @@
+"""Cohorts of which nobody may give the answers that are missing: the board calls them stuck, and says why."""
+
+# ruff: noqa: S608  (only constants of this file are put into the statements)
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from annotation.queries.gate import EXCLUDED
+from annotation.queries.sql import AVAILABLE
+from jobs.queries.statements import fetch
+
+LOOKED = 500
+"""Of a cohort with more open slots than this nothing is said: work is left, and to look at all would take long."""
+
+# An open slot beside a member of the cohort. HAD and PART: what keeps the member from it; see claim.py.
+PAIRS = f"""annotation_slot s JOIN annotation_unit t ON t.id = s.unit_id JOIN benchmarks_item i ON i.id = t.item_id
+  JOIN people_cohortmember m ON m.cohort_id = cc.cohort_id AND m.left_at IS NULL
+  JOIN people_user u ON u.id = m.user_id AND u.is_active LEFT JOIN people_rater r ON r.user_id = u.id
+  WHERE s.cohort_id = cc.id AND s.open AND {AVAILABLE}"""
+HAD = """EXISTS (SELECT FROM annotation_assignment a WHERE a.campaign_id = cc.campaign_id AND a.unit_id = s.unit_id
+  AND a.rater_id = r.id AND a.state <> 'released')"""
+PART = """EXISTS (SELECT FROM annotation_itemcontributor k WHERE k.item_id = t.item_id AND k.rater_id = r.id
+  AND (k.own OR st.staffing <> 'not_own'))"""
+JUDGED = "EXISTS (SELECT FROM benchmarks_formerjudge f WHERE f.item_id = t.item_id AND f.user_id = u.id)"
+STAFFED = f"""CASE st.staffing WHEN 'anyone' THEN NOT {JUDGED} WHEN 'contributors' THEN {PART}
+  ELSE NOT {PART} AND NOT {JUDGED} END"""
+LIMITED = """(cc.most_per_person IS NOT NULL AND cc.most_per_person <= (SELECT count(*)
+  FROM annotation_participation p JOIN annotation_assignment a ON a.participation_id = p.id
+  WHERE p.cohort_id = cc.id AND p.rater_id = r.id AND a.state IN ('submitted', 'returned', 'accepted', 'rejected')))"""
+# Scalar subqueries: the planner would join all slots with all members for NOT EXISTS, where the first look is enough.
+EXHAUSTED = f"""
+SELECT cc.id, st.staffing, EXISTS (SELECT FROM {PAIRS} AND {HAD}),
+  EXISTS (SELECT FROM {PAIRS} AND NOT {HAD} AND NOT {STAFFED}),
+  EXISTS (SELECT FROM {PAIRS} AND NOT {HAD} AND {STAFFED})
+FROM annotation_campaigncohort cc JOIN annotation_campaign c ON c.id = cc.campaign_id
+  JOIN benchmarks_stage st ON st.id = c.stage_id
+WHERE cc.id = ANY(%(rows)s)
+  AND (SELECT count(*) FROM (SELECT 1 FROM annotation_slot s WHERE s.cohort_id = cc.id AND s.open
+    LIMIT {LOOKED + 1}) few) BETWEEN 1 AND {LOOKED}
+  AND (SELECT a.id FROM annotation_participation p JOIN annotation_assignment a ON a.participation_id = p.id
+    WHERE p.cohort_id = cc.id AND a.state = 'reserved' LIMIT 1) IS NULL
+  AND (SELECT s.id FROM {PAIRS} AND NOT {HAD} AND {STAFFED} AND NOT {EXCLUDED} AND NOT {LIMITED} LIMIT 1) IS NULL
+"""
+
+
+@dataclass(frozen=True)
+class Exhaustion:
+    """What keeps the people of a cohort from its open slots. `had`: they answered or skipped some. `staffed`: the stage
+    is not for them there, by `staffing`. `limited`: they reached their limit, or are excluded."""
+
+    staffing: str
+    had: bool
+    staffed: bool
+    limited: bool
+
+
+def exhausted_cohorts(rows: Collection[int]) -> dict[int, Exhaustion]:
+    """Those of these rows of campaigns that have open slots, which nobody holds and no member may take. One query."""
+    return {row: Exhaustion(*kept_from) for row, *kept_from in fetch(EXHAUSTED, {"rows": list(rows)})} if rows else {}
