@@ -8,6 +8,9 @@ from decimal import Decimal
 from typing import Any, Protocol
 
 from django import forms
+from django.utils.formats import number_format
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from annotation.forms.chain_opening import ChainForm, StageDefaults
 from annotation.models import Campaign, CampaignCohort
@@ -265,6 +268,17 @@ def chain_work(states: Sequence[StageState], openings: Sequence[StageOpening]) -
         sum(pace[stage].n for stage in asked if stage in pace),
         next((cost for cost in costs if cost is not None), None),
     )
+
+
+def opening_label(work: ChainWork | None) -> str:
+    """What the button will open; where that is nothing, or cannot be said of a form with errors, its usual name."""
+    if work is None or not work.stages:
+        return _("Open the whole chain")
+    cohorts = ngettext("%(n)s cohort", "%(n)s cohorts", work.cohorts) % {
+        "n": number_format(work.cohorts, use_l10n=True)
+    }
+    text = ngettext("Open %(n)s stage for %(cohorts)s", "Open %(n)s stages for %(cohorts)s", work.stages)
+    return text % {"n": number_format(work.stages, use_l10n=True), "cohorts": cohorts}
 
 
 def _hours(answers: Mapping[int, int], pace: Mapping[int, StagePace]) -> tuple[float, float, float]:

@@ -19,6 +19,7 @@ from annotation.pages.chain_opening import (
     chain_rows,
     chain_work,
     chosen_cohorts,
+    opening_label,
     opening_parts,
     stage_defaults,
     stage_states,
@@ -69,6 +70,7 @@ def _page(
 ) -> HttpResponse:
     cohorts = list(form.team_cohorts)
     named = recipe_cohorts(benchmark)
+    work = chain_work(states, form.openings()) if not form.errors else None
     context = {
         "benchmark": benchmark,
         "form": form,
@@ -78,7 +80,8 @@ def _page(
         "own_cohorts": not named,
         "parts": [(part.template, part_form) for part, part_form in parts],
         "may_create": may_create_cohorts(request.user, benchmark),
-        "work": chain_work(states, form.openings()) if not form.errors else None,
+        "work": work,
+        "opening": opening_label(work),
         "refusals": [(each.stage, [REFUSALS.get(code, code) for code in each.reasons]) for each in refusals or ()],
         "nav": tabs_for(request.user, benchmark, "overview"),
         "who_place": benchmark.name,

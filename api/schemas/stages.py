@@ -35,7 +35,7 @@ class StageSerializer(StageContent):
     id = s.IntegerField()
     key = s.CharField()
     position = s.IntegerField()
-    version = s.IntegerField(help_text="Grows with every published change.")
+    version = s.IntegerField(help_text="Grows with every published change; 0: nothing is published yet.")
     filters = s.ListField(help_text="See filters/.")
     has_draft = s.BooleanField()
 

@@ -6,8 +6,9 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from benchmarks.rules.label_sets.countries import NAMES
-from people.forms.base import StyledFormMixin
+from people.forms.base import StyledFormMixin, zone_choices
 from people.forms.teams import CohortForm
+from people.locales.time_zones import zones_by_country
 from people.models import Cohort, Team
 from people.services.cohorts import CohortData
 
@@ -21,8 +22,7 @@ class OwnCohortForm(CohortForm):
 
     def __init__(self, *args: Any, team: Team, **kwargs: Any) -> None:
         super().__init__(*args, team=team, naming=True, **kwargs)
-        for name in ("names", "direction", "time_zone"):
-            del self.fields[name]
+        del self.fields["direction"]
         self.fields["label"].required = False
         self.fields["label"].help_text = _("Empty: the name of the country.")
         countries = sorted(NAMES.items(), key=lambda row: row[1])
@@ -31,6 +31,14 @@ class OwnCohortForm(CohortForm):
         )
         self.fields["country"].widget.attrs["class"] = "in"
         self.fields["languages"].help_text = _("For example “ar en”.")
+        self.fields["names"].widget.attrs["rows"] = 2
+        self.fields["time_zone"] = forms.ChoiceField(
+            label=_("Time zone"), required=False, choices=[("", _("That of the country")), *zone_choices()], initial="",
+            help_text=_("Days and limits are counted in it. Without a country: UTC."),
+        )  # fmt: skip
+        self.fields["time_zone"].widget.attrs["class"] = "in"
+        self.initial["time_zone"] = ""
+        self.order_fields(["label", "country", "languages", "time_zone", "names"])
 
     def clean(self) -> dict[str, Any]:
         """A row of a country alone is named after it."""
@@ -41,15 +49,26 @@ class OwnCohortForm(CohortForm):
                 self.add_error("label", _("Write a label, or choose a country."))
             elif Cohort.objects.filter(team=self.team, label=data["label"]).exists():
                 self.add_error("label", _("The team has a cohort with this label. Choose another."))
+        if not data.get("time_zone") and "time_zone" not in self.errors:
+            self._take_zone_of_country(data)
         return data
+
+    def _take_zone_of_country(self, data: dict[str, Any]) -> None:
+        """Of a country with several zones the right one is not guessed."""
+        country = data.get("country", "")
+        zones = zones_by_country().get(country, [])
+        if len(zones) > 1:
+            text = _("%(country)s has several time zones. Choose one.") % {"country": NAMES.get(country, country)}
+            self.add_error("time_zone", text)
+        data["time_zone"] = zones[0] if zones else "UTC"
 
     @property
     def data_for_service(self) -> CohortData:
         data = self.cleaned_data
         direction = Cohort.Direction.RTL if set(data["languages"][:1]) & RIGHT_TO_LEFT else Cohort.Direction.LTR
         return CohortData(
-            label=data["label"], names={}, country=data["country"], languages=data["languages"],
-            direction=direction, time_zone="UTC",
+            label=data["label"], names=data["names"], country=data["country"], languages=data["languages"],
+            direction=direction, time_zone=data["time_zone"],
         )  # fmt: skip
 
 

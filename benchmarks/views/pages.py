@@ -19,9 +19,11 @@ from benchmarks.queries.recipe_cohorts import recipe_cohorts
 from benchmarks.recipes.registry import RECIPES
 from benchmarks.services.benchmarks import SlugTaken
 from people.access import visible_teams
+from people.forms.teams import TeamForm
 from people.models import User
 from people.pages import tabs as people_tabs
 from people.pages.job_scope import team_job_progress
+from people.queries.accounts import has_other_accounts
 from people.views.request_helpers import current_user
 
 
@@ -29,9 +31,13 @@ from people.views.request_helpers import current_user
 @require_safe
 def benchmarks(request: HttpRequest) -> HttpResponse:
     user = current_user(request)
+    may_create = visible_teams(user).exists()
+    first_team = None if may_create or not user.is_staff else TeamForm()
     context = {
         "benchmarks": overview.benchmark_rows(visible_benchmarks(user), user),
-        "may_create": visible_teams(user).exists(),
+        "may_create": may_create,
+        "first_team": first_team,
+        "is_alone": first_team is not None and not has_other_accounts(user),
     }
     context |= team_job_progress(user) | {"nav": people_tabs.tabs_for(user, "benchmarks")}
     return render(request, "benchmarks/list.html", context)

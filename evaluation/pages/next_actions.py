@@ -114,7 +114,7 @@ def _open_the_rest(benchmark: Benchmark, unopened: Sequence[Stage]) -> NextActio
     )
     return NextAction(
         text % {"n": n, "stages": ", ".join(f"“{stage.name}”" for stage in unopened)},
-        _("Open the chain"),
+        _("Open the whole chain"),
         reverse("annotation:chain_open", args=[benchmark.slug]),
         second=(_("View the tables"), reverse("evaluation:tables", args=[benchmark.slug])),
     )

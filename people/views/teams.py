@@ -41,15 +41,15 @@ def team_list(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def team_new(request: HttpRequest) -> HttpResponse:
-    """Only site admins make teams."""
+    """Only site admins make teams. `then`: on an empty site the first benchmark follows."""
     user = current_user(request)
     if not user.is_staff:
         raise Http404
-    form = TeamForm(request.POST or None)
+    form, then = TeamForm(request.POST or None), request.POST.get("then", "")
     if request.method == "POST" and form.is_valid():
         team = teams.create_team(form.cleaned_data["name"], form.cleaned_data["slug"], user)
-        return redirect("people:team", team.slug)
-    return render(request, "people/team_new.html", {"form": form, "nav": tabs_for(user, "teams")})
+        return redirect("benchmarks:create") if then == "benchmark" else redirect("people:team", team.slug)
+    return render(request, "people/team_new.html", {"form": form, "then": then, "nav": tabs_for(user, "teams")})
 
 
 def _team_page(request: HttpRequest, team: Team, form: InviteToTeamForm, **extra: Any) -> HttpResponse:

@@ -6,6 +6,7 @@ from typing import Any
 
 from django import forms
 from django.db.models import QuerySet
+from django.forms.utils import ErrorDict
 from django.utils.translation import gettext_lazy as _
 
 from benchmarks.models import Benchmark
@@ -24,7 +25,8 @@ OTHERS = 5  # labels beside an item's gold labels, as the form of a single run p
 
 
 class ModelRowForm(StyledFormMixin, forms.Form):
-    """A model with its conditions. A row where nothing is filled in is left out."""
+    """A model with its conditions. A row where nothing is filled in is left out. Without `checks` the form only shows
+    again what was typed: nobody is told what is missing before they have finished."""
 
     endpoint = forms.ModelChoiceField(Endpoint.objects.none(), label=_("Endpoint"), empty_label=_("Choose"))
     model = forms.CharField(
@@ -38,15 +40,27 @@ class ModelRowForm(StyledFormMixin, forms.Form):
     )  # fmt: skip
 
     def __init__(
-        self, *args: Any, endpoints: "QuerySet[Endpoint]", ready: Sequence[OfferedCondition], **kwargs: Any
+        self,
+        *args: Any,
+        endpoints: "QuerySet[Endpoint]",
+        ready: Sequence[OfferedCondition],
+        checks: bool = True,
+        **kwargs: Any,
     ) -> None:
         super().__init__(*args, **kwargs)
+        self.checks = checks
         self.fields["endpoint"].queryset = endpoints  # type: ignore[attr-defined]
         known = list(endpoints[:2])
         if len(known) == 1:
             self.fields["endpoint"].initial = known[0].pk
         choices = [(offer.condition.key, offer.condition.key) for offer in ready]
         self.fields["conditions"].choices = choices  # type: ignore[attr-defined]
+
+    def full_clean(self) -> None:
+        if self.checks:
+            super().full_clean()
+        else:
+            self._errors, self.cleaned_data = ErrorDict(), {}
 
     def clean_model(self) -> str:
         return validate_single_line(str(self.cleaned_data["model"]).strip())
@@ -89,7 +103,7 @@ class BaseModelRows(forms.BaseFormSet):  # type: ignore[type-arg]
         return [form.cleaned_data for form in self.forms if form.cleaned_data.get("model")]
 
     def clean(self) -> None:
-        if any(form.errors for form in self.forms):
+        if any(form.errors or not form.checks for form in self.forms):
             return
         if not self.filled:
             raise forms.ValidationError(_("Fill in at least one model."))

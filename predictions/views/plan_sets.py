@@ -6,6 +6,7 @@ from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import BadRequest, ValidationError
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -88,8 +89,10 @@ class _AskPage:
         self.data = posted if posted is not None else QueryDict()
         self.do = self.data.get("do", "")
         self.form = AskModelsForm(posted, ready=self.ready)
-        data = _with_another_row(posted) if posted is not None and self.do == "add" else posted
-        self.rows = ModelRows(data, prefix="m", form_kwargs={"endpoints": self.endpoints, "ready": self.ready})
+        adds = posted is not None and self.do == "add"
+        data = _with_another_row(posted, self.endpoints) if posted is not None and adds else posted
+        options = {"endpoints": self.endpoints, "ready": self.ready, "checks": not adds}
+        self.rows = ModelRows(data, prefix="m", form_kwargs=options)
 
     def is_valid(self) -> bool:
         return all((self.form.is_valid(), self.rows.is_valid()))
@@ -131,9 +134,13 @@ class _AskPage:
         return render(request, "predictions/ask_models.html", page, status=400 if wrong else 200)
 
 
-def _with_another_row(posted: QueryDict) -> QueryDict:
-    data = posted.copy()
-    data["m-TOTAL_FORMS"] = str(min(MOST_MODELS, parse_id(posted.get("m-TOTAL_FORMS")) + 1))
+def _with_another_row(posted: QueryDict, endpoints: "QuerySet[Endpoint]") -> QueryDict:
+    """The new row has the endpoint chosen where there is only one, as the rows of an empty form."""
+    data, known = posted.copy(), list(endpoints[:2])
+    n = parse_id(posted.get("m-TOTAL_FORMS"))
+    data["m-TOTAL_FORMS"] = str(min(MOST_MODELS, n + 1))
+    if len(known) == 1:
+        data.setdefault(f"m-{n}-endpoint", str(known[0].pk))
     return data
 
 

@@ -344,7 +344,7 @@ def test_stages_that_were_never_opened_come_before_the_export(world: World) -> N
     action = shown(world, world.mara)
     assert "All answers of the open stages are there. 1 stage is not open yet: “Second look”." in action
     page = visit(world, world.mara)
-    page.follow("Open the chain")
+    page.follow("Open the whole chain")
     assert page.path.endswith("/chain/open/")
 
 

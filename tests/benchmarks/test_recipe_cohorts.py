@@ -146,6 +146,7 @@ def test_several_cohorts_of_an_own_benchmark_are_created_in_one_form_that_leads_
     kenya, diaspora = Cohort.objects.get(label="Kenya"), Cohort.objects.get(label="Diaspora")
     assert (kenya.country, kenya.languages, kenya.direction) == ("KE", ["sw", "en"], "ltr")
     assert (diaspora.country, diaspora.direction) == ("", "rtl")
+    assert (kenya.time_zone, diaspora.time_zone) == ("Africa/Nairobi", "UTC")
     assert "Kenya" in page(admin, path) and not links_in(page(admin, path))
 
 
@@ -158,6 +159,21 @@ def test_a_row_of_a_country_alone_is_named_after_it_unless_the_team_has_that_coh
     assert again.status_code == 400 and "The team has a cohort with this label." in again.text
     nameless = admin.post(path, own_cohorts(("", "", "sw")))
     assert nameless.status_code == 400 and "Write a label, or choose a country." in nameless.text
+
+
+def test_a_row_has_names_in_other_languages_and_a_zone_that_is_never_guessed(world: World) -> None:
+    admin, path = world.client(world.team_admin), f"/b/{world.benchmark.slug}/cohorts/"
+    form = own_cohorts(("", "AU", "en"), **{"cohorts-0-names": "ar: أستراليا\npt: Austrália"})
+    refused = admin.post(path, form)
+    assert refused.status_code == 400 and "Australia has several time zones. Choose one." in refused.text
+    assert "أستراليا" in refused.text and not Cohort.objects.filter(label="Australia").exists(), "nothing is lost"
+    assert "1 cohort created" in admin.post(path, form | {"cohorts-0-time_zone": "Australia/Sydney"}).text
+    cohort = Cohort.objects.get(label="Australia")
+    assert cohort.time_zone == "Australia/Sydney" and cohort.names == {"ar": "أستراليا", "pt": "Austrália"}
+    wrong = own_cohorts(("Kenya", "KE", ""), **{"cohorts-0-names": "Quênia"})
+    assert "is not “code: name”" in admin.post(path, wrong).text
+    wrong = own_cohorts(("Kenya", "KE", ""), **{"cohorts-0-time_zone": "Mars/Olympus"})
+    assert admin.post(path, wrong).status_code == 400 and not Cohort.objects.filter(label="Kenya").exists()
 
 
 def test_rows_that_cannot_be_cohorts_are_named_and_nothing_is_created(world: World) -> None:

@@ -57,7 +57,7 @@ def test_a_stage_is_composed_with_a_live_preview(
     page.wait_for_timeout(400)
     shot(page, "composer-arabic-preview")
     page.get_by_role("button", name="Publish").click()
-    expect(page.get_by_text("Version 2 is published. New campaigns use it.")).to_be_visible()
+    expect(page.get_by_text("Version 1 is published. New campaigns use it.")).to_be_visible()
     stage = Stage.objects.get(name="Second look")
     assert [one["key"] for one in stage.sheet["fields"]] == [
         "how_much_is", "what_is_it", "have_you_seen",

@@ -50,7 +50,11 @@ def test_cohorts_and_chain_by_buttons(
     page.get_by_text("Numbers and dates of its own").first.click()
     assert list(complaints(page, phone=False)) == []
     shot(page, "opening-chain-unfolded", full_page=True)
-    page.get_by_role("button", name="Open the chain").click()
+    expect(page.get_by_role("button", name="Open 7 stages for 10 cohorts")).to_be_visible()
+    page.get_by_role("checkbox", name="Brazil").uncheck()
+    expect(page.get_by_role("button", name="Open 7 stages for 9 cohorts")).to_be_visible()
+    page.get_by_role("checkbox", name="Brazil").check()
+    page.get_by_role("button", name="Open 7 stages for 10 cohorts").click()
     expect(page.get_by_text("stages are open.")).to_be_visible()
     shot(page, "opening-opened", full_page=True)
     assert Campaign.objects.filter(state="open").count() == benchmark.stages.filter(target_answers__gt=0).count()

@@ -119,7 +119,7 @@ def open_chain(study: Study) -> None:
     researcher = study.researcher
     researcher.go("Open the whole chain")
     targets = {f"target_{study.stage('relevance').pk}": "2"}
-    researcher.submit("Open the chain", targets)
+    researcher.submit(researcher.button("Open "), targets)
     do_waiting_work()
     researcher.go()
     assert "Nothing computes" not in researcher.page, "the specific set has not begun"

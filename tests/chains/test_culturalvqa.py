@@ -216,7 +216,9 @@ def open_chain(study: Study) -> None:
     researcher.go("Open the whole chain")
     rating = study.benchmark.stages.get(key="model-answers").pk
     brazil = Cohort.objects.get(label="Brazil").pk
-    researcher.submit("Open the chain", {f"target_{rating}": str(size.raters), f"target_{rating}_{brazil}": "0"})
+    researcher.submit(
+        researcher.button("Open "), {f"target_{rating}": str(size.raters), f"target_{rating}_{brazil}": "0"}
+    )
     assert "7 stages are open." in text_of(researcher.page)
     do_waiting_work()
 

@@ -47,7 +47,7 @@ def test_scores_come_without_a_press_and_the_chosen_limit_decides(study: Study) 
 
     create_cohorts(study)
     researcher.go("Open the whole chain")
-    researcher.submit("Open the chain")
+    researcher.submit(researcher.button("Open "))
     left = dict.fromkeys(COUNTRIES, size.labelled)
     for country in COUNTRIES:
 

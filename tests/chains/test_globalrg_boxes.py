@@ -132,7 +132,7 @@ def open_everything(study: Study) -> None:
             Annotator(f"{name} {country}", country, link) for name, link in zip(NAMES, links[country], strict=True)
         ]
     researcher.go("Open the whole chain")
-    researcher.submit("Open the chain")
+    researcher.submit(researcher.button("Open "))
     researcher.add_endpoint("Scripted", study.server.base_url)
     researcher.add_detector("Detector")
     researcher.go()

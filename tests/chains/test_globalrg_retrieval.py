@@ -164,7 +164,7 @@ def open_screening(study: Study) -> None:
     rows = researcher.choose("s:coverage.rows", "Three countries")
     researcher.submit("Publish", {"s:coverage.rows": rows, "l:coverage.names": "\n".join(UNIVERSALS)})
     researcher.go("Open the whole chain")
-    researcher.submit("Open the chain")
+    researcher.submit(researcher.button("Open "))
     assert "1 stage is open." in text_of(researcher.page)
     do_waiting_work()
     researcher.go("Campaigns", "Image screening")

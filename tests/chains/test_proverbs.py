@@ -259,7 +259,7 @@ def compose_same_meaning(study: Study) -> None:
 def open_chain(study: Study) -> None:
     researcher = study.researcher
     researcher.follow("Open the whole chain")
-    researcher.submit("Open the chain")
+    researcher.submit(researcher.button("Open "))
     assert "4 stages are open." in text_of(researcher.page)
     do_waiting_work()
     researcher.go("Predictions", "Model endpoints", "Add an endpoint")

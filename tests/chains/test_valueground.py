@@ -132,7 +132,7 @@ def create_cohorts(study: Study) -> None:
     prices = {"price-0-model": "*", "price-0-request": "0.001", "price-0-generated": "0.02", "price-0-edited": "0.03"}
     researcher.submit("Save prices as a new version", prices)
     researcher.go("Open the whole chain")
-    researcher.submit("Open the chain", {f"target_{study.stage('pair-review').pk}": "1"})
+    researcher.submit(researcher.button("Open "), {f"target_{study.stage('pair-review').pk}": "1"})
 
 
 def build_pairs(study: Study) -> None:

@@ -110,7 +110,7 @@ def open_chain(study: Study) -> None:
     researcher, thailand = study.researcher, Cohort.objects.get(label="Thailand").pk
     researcher.go("Open the whole chain")
     targets = {f"target_{study.stage(key).pk}_{thailand}": "0" for key in ("look-alikes", "labels")}
-    researcher.submit("Open the chain", targets)
+    researcher.submit(researcher.button("Open "), targets)
     assert "7 stages are open." in text_of(researcher.page)
     do_waiting_work()
 

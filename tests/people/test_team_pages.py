@@ -8,8 +8,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from jobs.models import Event
-from people.models import Cohort, CohortManager, CohortMember, ConsentText, ConsentVersion, Team, TeamMember
+from people.models import Cohort, CohortManager, CohortMember, ConsentText, ConsentVersion, Team, TeamMember, User
 from people.services import consent, memberships
+from tests.forms import inputs_of
 from tests.personas import World
 
 COHORT = {
@@ -44,6 +45,23 @@ def test_an_empty_site_leads_its_administrator_to_the_first_team(world: World) -
         assert reverse("people:team_new") in page and not WAIT_FOR_INVITATION.search(page), address
         page = world.client(world.stranger).get(address).content.decode()
         assert reverse("people:team_new") not in page and WAIT_FOR_INVITATION.search(page), address
+
+
+def test_the_first_team_takes_one_field_and_leads_to_its_benchmark(world: World) -> None:
+    client = world.client(world.site_admin)
+    page = client.get("/benchmarks/").content.decode()
+    assert "You are in no team yet." in page and "Nobody else is here yet." not in page, "others can sign in"
+    names = {name for name, _value in inputs_of(page.partition('id="begin"')[2])}
+    assert names - {"csrfmiddlewaretoken"} == {"then", "name"}
+    User.objects.exclude(pk=world.site_admin.pk).update(is_active=False)
+    assert "Nobody else is here yet." in client.get("/benchmarks/").content.decode()
+    refused = client.post(reverse("people:team_new"), {"name": "مختبر", "then": "benchmark"})
+    assert (
+        refused.status_code == 200 and 'name="then" value="benchmark"' in refused.text and 'name="slug"' in refused.text
+    )
+    reply = client.post(reverse("people:team_new"), {"name": "Lantern Lab", "then": "benchmark"})
+    assert reply.headers["Location"] == "/benchmarks/new/" and client.get("/benchmarks/new/").status_code == 200
+    assert "Welcome" not in client.get("/benchmarks/").content.decode()
 
 
 def test_only_admins_see_what_changes_the_team(world: World) -> None:

@@ -190,6 +190,14 @@ def test_an_endpoint_of_another_team_is_no_choice(world: World, campaign: Campai
 def test_a_model_is_added_without_losing_what_was_typed(world: World, campaign: Campaign, endpoint: Endpoint) -> None:
     page = text_of(press(world, "add", form_data((endpoint, "A", [FIRST]))))
     assert 'name="m-1-model"' in page and 'value="A"' in page and "What will be asked" not in page
+    assert f'<option value="{endpoint.pk}" selected>' in page.split('name="m-1-endpoint"')[1], "the only one"
+    empty = {"m-TOTAL_FORMS": "3", "m-INITIAL_FORMS": "0", "seed": "0", "m-0-model": "A"}
+    added = press(world, "add", empty)
+    assert added.status_code == 200 and "msg err" not in text_of(added), "nobody has finished typing"
+    assert press(world, "look", empty).status_code == 400, "looking checks it"
+    whole = form_data((endpoint, "A", [FIRST])) | {"m-TOTAL_FORMS": "4"}
+    whole |= {f"m-{row}-endpoint": endpoint.pk for row in (1, 2, 3)}
+    assert press(world, "look", whole).status_code == 200, "rows without a model are left out, the added one, too"
 
 
 def test_without_an_open_stage_or_an_endpoint_the_page_says_what_to_do(world: World) -> None:

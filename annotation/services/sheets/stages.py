@@ -106,13 +106,12 @@ def publish(stage: Stage, revision_seen: str, actor: User, at: datetime) -> Stag
     if draft is None or revision_seen != revision(stage, draft):
         raise DraftOutdated(draft)
     content = {**content_of(stage), **{key: draft.content[key] for key in COLUMNS if key in draft.content}}
-    wrong = [problem for problem in draft_problems(stage, content) if problem.blocks]
-    wrong += [*_used_by_campaigns(stage, content), *_too_many(stage, content), *_missing_label_set(stage, content)]
+    wrong = [problem for problem in _publishing_problems(stage, content) if problem.blocks]
     if wrong:
         raise NotPublishable(wrong)
     derivation_changed = content["derivation"] != stage.derivation
     coverage_changed = content["coverage"] != stage.coverage
-    if not stage.versions.exists():
+    if stage.version and not stage.versions.exists():
         StageVersion.objects.create(stage=stage, number=stage.version, content=content_of(stage), published_at=at)
     for key, value in content.items():
         setattr(stage, key, value)
@@ -133,6 +132,12 @@ def publish(stage: Stage, revision_seen: str, actor: User, at: datetime) -> Stag
 def draft_problems(stage: Stage, content: Mapping[str, Any]) -> list[StageProblem]:
     """What is wrong with the content itself, whatever items and campaigns the stage has."""
     return content_problems(content, earlier_stages(stage))
+
+
+def _publishing_problems(stage: Stage, content: Mapping[str, Any]) -> list[StageProblem]:
+    """What is wrong with the content, and what around the stage keeps it from being published."""
+    around = (_missing_label_set, _used_by_campaigns, _too_many)
+    return draft_problems(stage, content) + [problem for check in around for problem in check(stage, content)]
 
 
 def _too_many(stage: Stage, content: Mapping[str, Any]) -> Iterator[StageProblem]:
@@ -200,7 +205,8 @@ BLANK: Mapping[str, Any] = {
 @in_transaction
 def create(benchmark: Benchmark, name: str, actor: User, like: Mapping[str, Any] | None = None) -> Stage:
     """A new last stage: blank, or with the content of another. What it was derived from is taken along only within
-    the benchmark, since it names stages."""
+    the benchmark, since it names stages. Content that is there from the beginning is version 1; of a blank stage
+    nothing is in force yet, so the first publishing makes version 1."""
     Benchmark.objects.select_for_update(of=("self",)).get(pk=benchmark.pk)
     keys = set(benchmark.stages.values_list("key", flat=True))
     content = {key: value for key, value in dict(like or BLANK).items() if key in COLUMNS}
@@ -210,7 +216,8 @@ def create(benchmark: Benchmark, name: str, actor: User, like: Mapping[str, Any]
     last = benchmark.stages.aggregate(last=Max("position"))["last"]
     key = _unique_key(slugify(name)[:50] or "stage", keys)
     position = 0 if last is None else last + 1
-    stage = Stage.objects.create(**{**content, "benchmark": benchmark, "key": key, "name": name, "position": position})
+    place = {"benchmark": benchmark, "key": key, "name": name, "position": position}
+    stage = Stage.objects.create(**{**content, **place, "version": 0 if like is None else 1})
     _event(stage, actor, "stage.created")
     return stage
 
@@ -268,9 +275,7 @@ def problems(
     `conditions`: only items of these are looked at; empty means all.
     """
     content = content_of(stage) if content is None else content
-    stage_problems = content_problems(content, earlier_stages(stage))
-    stage_problems += [*_missing_label_set(stage, content), *_used_by_campaigns(stage, content)]
-    return [*stage_problems, *_too_many(stage, content), *_items_missing_inputs(stage, content, conditions)]
+    return [*_publishing_problems(stage, content), *_items_missing_inputs(stage, content, conditions)]
 
 
 def _items_missing_inputs(stage: Stage, content: Mapping[str, Any], conditions: Sequence[str]) -> list[StageProblem]:

@@ -15,6 +15,7 @@ from annotation.services.campaigns.chain_opening import ChainRefused, StageOpeni
 from annotation.services.queue import recount
 from benchmarks.models import Benchmark, Item, Stage
 from people.models import Cohort
+from tests.chains.link_client import text_of
 from tests.forms import inputs_of
 from tests.personas import World, make_cohort, make_items, stand_in
 from tests.samples import assign
@@ -225,6 +226,25 @@ def test_a_wrong_form_says_why_and_opens_nothing(
     first = str(stage_of(benchmark, "questions").pk)
     page = send(world.client(world.mara), {key.replace("FIRST", first): value for key, value in change.items()}, 400)
     assert words in page and not Campaign.objects.exists()
+
+
+def test_the_button_says_what_it_opens(world: World, benchmark: Benchmark) -> None:
+    mara = world.client(world.mara)
+
+    def label(page: str) -> str:
+        return text_of(page.partition('id="open-chain"')[2].partition("</button>")[0].partition(">")[2])
+
+    def asked(**changes: Any) -> str:
+        return label(mara.post(PAGE, form_of(mara) | {"do": "check"} | changes).content.decode())
+
+    n = sum(name.startswith("open_") for name in form_of(mara))
+    assert label(mara.get(PAGE).content.decode()) == asked() == f"Open {n} stages for 2 cohorts"
+    assert asked(cohorts=[str(world.brazil.pk)]) == f"Open {n} stages for 1 cohort"
+    assert asked(cohorts=[]) == "Open the whole chain", "an error is no number"
+    send(mara)
+    assert asked() == "Open the whole chain", "all of it is open"
+    late = make_cohort(world.team, "China")
+    assert asked(cohorts=[str(late.pk)]) == f"Open {n} stages for 1 cohort"
 
 
 def test_no_stage_is_no_chain_and_a_cohort_of_another_team_cannot_be_asked(world: World, benchmark: Benchmark) -> None:

@@ -101,6 +101,35 @@ def test_what_is_wrong_is_not_published_and_each_problem_is_linked(world: World,
     assert Stage.objects.get(pk=world.stage.pk).version == 1
 
 
+def test_publishing_is_refused_for_what_the_page_lists_in_its_order(world: World) -> None:
+    world.add_items(1)
+    open_campaign(world, world.egypt)
+    rows = {"rows": "set:nowhere", "columns": "concept", "per_cell": 1, "counts": "accepted"}
+    content = stages.content_of(world.stage) | {"name": "", "has_target": not world.stage.has_target, "coverage": rows}
+    draft = stages.save_draft(world.stage, content, stages.revision(world.stage, None), world.mara, timezone.now())
+    with pytest.raises(stages.NotPublishable) as refused:
+        stages.publish(world.stage, stages.revision(world.stage, draft), world.mara, timezone.now())
+    listed = [problem for problem in stages.problems(world.stage, content) if problem.blocks]
+    assert refused.value.problems == listed
+    assert {problem.path for problem in listed} >= {"name", "coverage.rows", "has_target"}
+
+
+def test_the_first_publishing_of_a_blank_stage_makes_version_1(world: World, mara: Client) -> None:
+    mara.post(f"/b/{world.benchmark.slug}/stages/", {"name": "Own", "like": ""})
+    stage = world.benchmark.stages.get(name="Own")
+    url = page(world, stage)
+    stale = dict(inputs_of(mara.get(url).content.decode()))
+    post_form(mara, url, "field:text")
+    for n in (1, 2):
+        post_form(mara, url, "save", change={"w:sheet.fields[0].label.en": f"Say {n}"})
+        reply = post_form(mara, url, "publish")
+        assert f"Version {n} is published." in mara.get(reply["Location"]).content.decode()
+        assert [row.number for row in stage.versions.order_by("number")] == list(range(1, n + 1))
+    assert mara.post(url, {**stale, "act": "draft"}, headers=SCRIPT).status_code == 409, (
+        "an old page overwrites nothing"
+    )
+
+
 def test_publishing_makes_a_version_that_can_be_brought_back(world: World, mara: Client) -> None:
     url = page(world, world.stage)
     post_form(mara, url, "save", change={"w:sheet.fields[0].label.en": "Is it like {target}?"})

@@ -68,6 +68,7 @@ def test_the_form_says_how_many_pairs_result_and_offers_the_fields_of_both_sides
     campaign = create_open_campaign(stage, world.egypt)
     sheet = nour.get(f"/work/{campaign.pk}/").content.decode()
     assert sheet.count("<blockquote") >= 2 and sheet.count("Proverb ") >= 2
+    assert sheet.count('" dir="auto"><blockquote>') >= 2, "a text and its letter run the same way"
 
 
 def test_a_derivation_that_would_make_too_many_items_is_not_published(
