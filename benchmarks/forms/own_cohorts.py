@@ -32,6 +32,7 @@ class OwnCohortForm(CohortForm):
         self.fields["country"].widget.attrs["class"] = "in"
         self.fields["languages"].help_text = _("For example “ar en”.")
         self.fields["names"].widget.attrs["rows"] = 2
+        self.fields["names"].label = _("Names in other languages")
         self.fields["time_zone"] = forms.ChoiceField(
             label=_("Time zone"), required=False, choices=[("", _("That of the country")), *zone_choices()], initial="",
             help_text=_("Days and limits are counted in it. Without a country: UTC."),

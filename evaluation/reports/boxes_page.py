@@ -21,6 +21,7 @@ from evaluation.reports.comparison_filters import EVERYBODY
 from evaluation.selections.catalogue import Catalogue
 from evaluation.selections.selection import LABEL_RULE_LABELS, Selection, select, stage_of
 from people.models import Rater
+from predictions.pages.variant_names import VariantNames
 
 
 def box_selection(catalogue: Catalogue, params: QueryDict, zone: tzinfo) -> Selection | None:
@@ -57,13 +58,17 @@ def boxes_context(catalogue: Catalogue, selection: Selection) -> dict[str, Any]:
         for unit, answers in drawn.items():
             people[unit] |= answers
     raters = Rater.objects.in_bulk(list(models))
-    of_calls = call_statistics(selection)
+    of_calls, names = call_statistics(selection), VariantNames(catalogue.benchmark)
     people_rows = tuple(
         Row(catalogue.cohorts[pk].name, (_overlap(people_overlap(cohorts.get(pk, {}).values()), of_people=True),))
         for pk in selection.cohorts
     )
     model_rows = tuple(
-        Row(raters[pk].name, _model_cells(drawn, people, of_calls.get(pk)), setting=raters[pk].setting)
+        Row(
+            raters[pk].name,
+            _model_cells(drawn, people, of_calls.get(pk)),
+            setting=names.name_of(raters[pk].setting, selection.stage),
+        )
         for pk, drawn in sorted(models.items(), key=lambda pair: (raters[pair[0]].name, pair[0]))
     )
     among = ReportColumn(_("Mean pairwise IoU"), shape="short")

@@ -19,6 +19,7 @@ from evaluation.reports import call_text
 from evaluation.reports.comparison_filters import inclusion_text
 from evaluation.reports.model_comparison import GOLD, MAJORITY
 from evaluation.reports.models_report import ModelRow, ModelsReport
+from predictions.pages.variant_names import VariantNames
 from predictions.queries import code_mass
 
 Words = str | Promise
@@ -85,11 +86,12 @@ def models_table(report: ModelsReport) -> Report:
         "stage": report.selection.stage, "field": report.selection.field, "counted": report.selection.counted,
         "watermark": report.watermark, "computed_at": report.computed_at.isoformat(),
     }  # fmt: skip
-    rows = tuple(_row(line, report) for line in report.lines)
+    names = VariantNames(report.catalogue.benchmark)
+    rows = tuple(_row(line, report, names) for line in report.lines)
     return Report(_("Model"), tuple(columns), rows, shared, CSV_COLUMNS)
 
 
-def _row(row: ModelRow, report: ModelsReport) -> Row:
+def _row(row: ModelRow, report: ModelsReport, names: VariantNames) -> Row:
     wise, left_out = row.image_wise, row.left_out
     band = rank_band(row.band, sum(other.band is not None for other in report.lines))
     return Row(
@@ -113,7 +115,7 @@ def _row(row: ModelRow, report: ModelsReport) -> Row:
             *(comparison_cell(estimate) for estimate in row.by_cohort),
             *_repeat_cells(row),
         ),
-        setting=row.rater.setting,
+        setting=names.name_of(row.rater.setting, report.selection.stage),
         about=model_info_text(row.rater),
         facts=_row_facts(row),
     )

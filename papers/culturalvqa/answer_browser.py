@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django.db.models import Q, QuerySet
@@ -21,6 +21,7 @@ from papers.culturalvqa.tables.judgements import ANSWERS, HUMAN, STAGE
 from people.models import Rater
 from predictions.models import Call
 from predictions.models.calls import INCOMPLETE
+from predictions.pages.variant_names import VariantNames
 
 RATED = "model-answers"
 CORRECT = "1"
@@ -45,7 +46,8 @@ class PeoplesVerdict:
 @dataclass(frozen=True)
 class JudgedAnswer:
     """An answer with its verdicts. `score`: the judge's, 0 to 1; None where it was not judged, or could not be read
-    (`unreadable`). `no_answer`: the state in which a call ended without an answer, in words."""
+    (`unreadable`). `no_answer`: the state in which a call ended without an answer, in words. `variant`: the setting, in
+    words."""
 
     by: str
     setting: str
@@ -55,6 +57,7 @@ class JudgedAnswer:
     rationale: str = ""
     people: PeoplesVerdict | None = None
     no_answer: str = ""
+    variant: str = ""
 
     @property
     def by_person(self) -> bool:
@@ -120,8 +123,10 @@ def question_rows(benchmark: Benchmark, judge: Rater | None, questions: Iterable
             rows[by_id[pk]].references.append(text)
     for question, answer in _answers(benchmark, judge, rows):
         rows[question].answers.append(answer)
+    names = VariantNames(benchmark)
     for row in rows.values():
         row.answers.sort(key=lambda one: (one.by_person, one.by, one.setting, one.text))
+        row.answers = [replace(answer, variant=names.name_of(answer.setting, ANSWERS)) for answer in row.answers]
     return list(rows.values())
 
 

@@ -68,11 +68,11 @@ def test_each_question_shows_references_answers_and_verdicts(browsed: Study) -> 
     assert len(shown) == 5
     dish = shown["What is this dish?"]
     assert "References rice · Rice · black beans" in dish and "Brazil · food" in dish
-    assert "GPT-4 vlm x Right Why It is the same dish. 2 of 3: completely correct" in dish
-    assert "GPT-4 llm_only x Wrong" in dish and "InternVL vlm x Right" in dish
+    assert "GPT-4 From the picture x Right Why It is the same dish. 2 of 3: completely correct" in dish
+    assert "GPT-4 From the question alone x Wrong" in dish and "InternVL From the picture x Right" in dish
     assert dish.count("A person") == 3, "each answer of a person was judged against the others"
-    assert "InternVL vlm x Unreadable reply" in shown["Why do people jump?"]
-    assert "Gemini llm_only Refused by the model" in shown["What is poured on it?"]
+    assert "InternVL From the picture x Unreadable reply" in shown["Why do people jump?"]
+    assert "Gemini From the question alone Refused by the model" in shown["What is poured on it?"]
     assert "2 of 3: completely correct Differs" in shown["Which bread is this?"]
 
 

@@ -317,6 +317,10 @@ class TestFailedRuns:
         page = text_of(world.client(world.mara).get(f"/b/{world.benchmark.slug}/predictions/plans/{plan_set.pk}/"))
         assert "<bdi>First</bdi>" in page and f"<bdi>{FIRST}</bdi>" not in page
         assert "Plainly, version 1" in page
+        models = text_of(world.client(world.mara).get(f"/b/{world.benchmark.slug}/models/"))
+        assert '<span class="chip hollow"><bdi>First</bdi></span>' in models
+        calls = text_of(world.client(world.mara).get(f"/b/{world.benchmark.slug}/items/{world.items[0].pk}/"))
+        assert "<bdi>A, First</bdi>" in calls
         assert "$0.2000 more at most, for requests that were sent and brought no reply" in page
 
     def parts_of(self, world: World, plan_set: PlanSet) -> tuple[str, str]:
