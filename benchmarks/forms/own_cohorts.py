@@ -5,7 +5,9 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from benchmarks.recipes.registry import RECIPES
 from benchmarks.rules.label_sets.countries import NAMES
+from benchmarks.services.recipe_cohorts import data_of
 from people.forms.base import StyledFormMixin, zone_choices
 from people.forms.teams import CohortForm
 from people.locales.time_zones import zones_by_country
@@ -18,7 +20,7 @@ RIGHT_TO_LEFT = frozenset({"ar", "arc", "ckb", "dv", "fa", "he", "ps", "sd", "ug
 
 
 class OwnCohortForm(CohortForm):
-    """One row. An empty row is no cohort."""
+    """One row. An empty row is no cohort. What a recipe says of a country is taken where the row leaves it open."""
 
     def __init__(self, *args: Any, team: Team, **kwargs: Any) -> None:
         super().__init__(*args, team=team, naming=True, **kwargs)
@@ -33,6 +35,7 @@ class OwnCohortForm(CohortForm):
         self.fields["languages"].help_text = _("For example “ar en”.")
         self.fields["names"].widget.attrs["rows"] = 2
         self.fields["names"].label = _("Names in other languages")
+        self.fields["names"].help_text = _("One per line, such as “pt: Brasil”. Empty: those that recipes have.")
         self.fields["time_zone"] = forms.ChoiceField(
             label=_("Time zone"), required=False, choices=[("", _("That of the country")), *zone_choices()], initial="",
             help_text=_("Days and limits are counted in it. Without a country: UTC."),
@@ -50,18 +53,23 @@ class OwnCohortForm(CohortForm):
                 self.add_error("label", _("Write a label, or choose a country."))
             elif Cohort.objects.filter(team=self.team, label=data["label"]).exists():
                 self.add_error("label", _("The team has a cohort with this label. Choose another."))
+        country = data.get("country", "")
+        known = next(
+            (spec for recipe in RECIPES for spec in recipe.cohorts if country and spec.country == country), None
+        )
+        if known is not None and not data.get("names") and data.get("label") in (known.label, NAMES.get(country)):
+            data["names"] = data_of(known)["names"]
         if not data.get("time_zone") and "time_zone" not in self.errors:
-            self._take_zone_of_country(data)
+            data["time_zone"] = known.time_zone if known is not None else self._only_zone_of(country)
         return data
 
-    def _take_zone_of_country(self, data: dict[str, Any]) -> None:
-        """Of a country with several zones the right one is not guessed."""
-        country = data.get("country", "")
+    def _only_zone_of(self, country: str) -> str:
+        """Of a country with several zones none is guessed."""
         zones = zones_by_country().get(country, [])
         if len(zones) > 1:
             text = _("%(country)s has several time zones. Choose one.") % {"country": NAMES.get(country, country)}
             self.add_error("time_zone", text)
-        data["time_zone"] = zones[0] if zones else "UTC"
+        return zones[0] if zones else "UTC"
 
     @property
     def data_for_service(self) -> CohortData:

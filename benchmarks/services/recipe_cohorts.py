@@ -32,7 +32,7 @@ def create_recipe_cohorts(
     """
     recipe = recipe_of(benchmark)
     specs = recipe.cohorts if recipe is not None else ()
-    return create_cohorts(benchmark, [_data_of(spec) for spec in specs if spec.label in labels], 1, actor, link, at)
+    return create_cohorts(benchmark, [data_of(spec) for spec in specs if spec.label in labels], 1, actor, link, at)
 
 
 @transaction.atomic
@@ -60,7 +60,7 @@ def create_cohorts(
     return [CreatedCohort(cohort, _invite(team, cohort, invitations, actor, link, at)) for cohort in cohorts]
 
 
-def _data_of(spec: CohortSpec) -> CohortData:
+def data_of(spec: CohortSpec) -> CohortData:
     """The label's own text is left out of the names: it is the name in every language that has no other."""
     names = {language: name for language, name in spec.names.items() if name != spec.label}
     return CohortData(

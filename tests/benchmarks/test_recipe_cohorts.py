@@ -163,17 +163,26 @@ def test_a_row_of_a_country_alone_is_named_after_it_unless_the_team_has_that_coh
 
 def test_a_row_has_names_in_other_languages_and_a_zone_that_is_never_guessed(world: World) -> None:
     admin, path = world.client(world.team_admin), f"/b/{world.benchmark.slug}/cohorts/"
-    form = own_cohorts(("", "AU", "en"), **{"cohorts-0-names": "ar: أستراليا\npt: Austrália"})
+    form = own_cohorts(("", "CL", "es"), **{"cohorts-0-names": "ar: تشيلي\npt: Chile"})
     refused = admin.post(path, form)
-    assert refused.status_code == 400 and "Australia has several time zones. Choose one." in refused.text
-    assert "أستراليا" in refused.text and not Cohort.objects.filter(label="Australia").exists(), "nothing is lost"
-    assert "1 cohort created" in admin.post(path, form | {"cohorts-0-time_zone": "Australia/Sydney"}).text
-    cohort = Cohort.objects.get(label="Australia")
-    assert cohort.time_zone == "Australia/Sydney" and cohort.names == {"ar": "أستراليا", "pt": "Austrália"}
+    assert refused.status_code == 400 and "Chile has several time zones. Choose one." in refused.text
+    assert "تشيلي" in refused.text and not Cohort.objects.filter(label="Chile").exists(), "nothing is lost"
+    assert "1 cohort created" in admin.post(path, form | {"cohorts-0-time_zone": "America/Santiago"}).text
+    cohort = Cohort.objects.get(label="Chile")
+    assert cohort.time_zone == "America/Santiago" and cohort.names == {"ar": "تشيلي", "pt": "Chile"}
     wrong = own_cohorts(("Kenya", "KE", ""), **{"cohorts-0-names": "Quênia"})
     assert "is not “code: name”" in admin.post(path, wrong).text
     wrong = own_cohorts(("Kenya", "KE", ""), **{"cohorts-0-time_zone": "Mars/Olympus"})
     assert admin.post(path, wrong).status_code == 400 and not Cohort.objects.filter(label="Kenya").exists()
+
+
+def test_a_country_of_a_recipe_brings_its_zone_and_names_unless_the_row_says_others(world: World) -> None:
+    admin, path = world.client(world.team_admin), f"/b/{world.benchmark.slug}/cohorts/"
+    rows = own_cohorts(("", "AU", "en"), ("Sertão", "BR", "pt"), **{"cohorts-1-time_zone": "America/Fortaleza"})
+    assert "2 cohorts created" in admin.post(path, rows).text
+    australia, backland = Cohort.objects.get(label="Australia"), Cohort.objects.get(label="Sertão")
+    assert australia.time_zone == "Australia/Sydney" and australia.names["ar"] == "أستراليا"
+    assert backland.time_zone == "America/Fortaleza" and backland.names == {}, "a region is not its country"
 
 
 def test_rows_that_cannot_be_cohorts_are_named_and_nothing_is_created(world: World) -> None:

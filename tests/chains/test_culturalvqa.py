@@ -364,7 +364,7 @@ def rate_model_answers(study: Study) -> None:
     researcher = study.researcher
     researcher.go("Predictions", "Judged items Rating model answers")
     rows = re.findall(r'<tr role="row" data-run="(\d+-\d+)">(.*?)</tr>', researcher.page, re.DOTALL)
-    chosen = [run for run, row in rows if re.search(r"<bdi>vlm</bdi>", row)]
+    chosen = [run for run, row in rows if "<bdi>From the picture</bdi>" in row]
     assert len(chosen) == 3
     researcher.submit("Save", {"run": chosen})
     do_waiting_work()
