@@ -139,10 +139,11 @@ def chain_counts(stages: Sequence[Stage], at: datetime) -> ChainCounts:
     _add_up(cells, totals)
     _read_outcomes(stages, of_row, totals)
     running = (Campaign.State.OPEN, Campaign.State.PAUSED)
+    members = _members(cohorts)
     lacking = [row for counts in cells.values() if counts.missing for row in counts.rows]
-    exhausted = exhausted_cohorts([row.pk for row in lacking if row.campaign.state in running])
+    worked_on = [row.pk for row in lacking if row.campaign.state in running and members.get(row.cohort_id)]
     in_order = sorted(cohorts.values(), key=lambda cohort: cohort.name)
-    return ChainCounts(in_order, cells, totals, _members(cohorts), answers.for_models, exhausted)
+    return ChainCounts(in_order, cells, totals, members, answers.for_models, exhausted_cohorts(worked_on))
 
 
 @dataclass(frozen=True)

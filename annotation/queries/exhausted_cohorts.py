@@ -27,19 +27,22 @@ STAFFED = f"""CASE st.staffing WHEN 'anyone' THEN NOT {JUDGED} WHEN 'contributor
 LIMITED = """(cc.most_per_person IS NOT NULL AND cc.most_per_person <= (SELECT count(*)
   FROM annotation_participation p JOIN annotation_assignment a ON a.participation_id = p.id
   WHERE p.cohort_id = cc.id AND p.rater_id = r.id AND a.state IN ('submitted', 'returned', 'accepted', 'rejected')))"""
+SOURCES = """annotation_campaigncohort cc JOIN annotation_campaign c ON c.id = cc.campaign_id
+  JOIN benchmarks_stage st ON st.id = c.stage_id"""
 # Scalar subqueries: the planner would join all slots with all members for NOT EXISTS, where the first look is enough.
 EXHAUSTED = f"""
-SELECT cc.id, st.staffing, EXISTS (SELECT FROM {PAIRS} AND {HAD}),
-  EXISTS (SELECT FROM {PAIRS} AND NOT {HAD} AND NOT {STAFFED}),
-  EXISTS (SELECT FROM {PAIRS} AND NOT {HAD} AND {STAFFED})
-FROM annotation_campaigncohort cc JOIN annotation_campaign c ON c.id = cc.campaign_id
-  JOIN benchmarks_stage st ON st.id = c.stage_id
-WHERE cc.id = ANY(%(rows)s)
+SELECT cc.id FROM {SOURCES} WHERE cc.id = ANY(%(rows)s)
   AND (SELECT count(*) FROM (SELECT 1 FROM annotation_slot s WHERE s.cohort_id = cc.id AND s.open
     LIMIT {LOOKED + 1}) few) BETWEEN 1 AND {LOOKED}
   AND (SELECT a.id FROM annotation_participation p JOIN annotation_assignment a ON a.participation_id = p.id
     WHERE p.cohort_id = cc.id AND a.state = 'reserved' LIMIT 1) IS NULL
   AND (SELECT s.id FROM {PAIRS} AND NOT {HAD} AND {STAFFED} AND NOT {EXCLUDED} AND NOT {LIMITED} LIMIT 1) IS NULL
+"""
+REASONS = f"""
+SELECT cc.id, st.staffing, EXISTS (SELECT FROM {PAIRS} AND {HAD}),
+  EXISTS (SELECT FROM {PAIRS} AND NOT {HAD} AND NOT {STAFFED}),
+  EXISTS (SELECT FROM {PAIRS} AND NOT {HAD} AND {STAFFED})
+FROM {SOURCES} WHERE cc.id = ANY(%(rows)s)
 """
 
 
@@ -55,5 +58,8 @@ class Exhaustion:
 
 
 def exhausted_cohorts(rows: Collection[int]) -> dict[int, Exhaustion]:
-    """Those of these rows of campaigns that have open slots, which nobody holds and no member may take. One query."""
-    return {row: Exhaustion(*kept_from) for row, *kept_from in fetch(EXHAUSTED, {"rows": list(rows)})} if rows else {}
+    """Those of these rows of campaigns that have open slots, which nobody holds and no member may take. One query, and
+    one more for the reasons where there are some."""
+    exhausted = [row for (row,) in fetch(EXHAUSTED, {"rows": list(rows)})] if rows else []
+    reasons = fetch(REASONS, {"rows": exhausted}) if exhausted else ()
+    return {row: Exhaustion(*reason) for row, *reason in reasons}

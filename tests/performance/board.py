@@ -77,7 +77,7 @@ def make(items: int, cohorts: int, stages: int) -> tuple[Any, Any]:
     looker = factories.a_person().user
     TeamMember.objects.create(team=team, user=looker)
     Role.objects.create(benchmark=benchmark, user=looker, name=Role.Name.RESEARCHER)
-    raters = [Rater.objects.create(kind="person", team=team, name=f"Person {n}") for n in range(cohorts)]
+    raters = [factories.a_person(cohort) for cohort in people]
     models = [Rater.objects.create(kind="model", team=team, name=f"Model {n}", setting="main") for n in range(2)]
     kinds = ["by_review", "by_rule", "by_review"]
     now = factories.timezone.now()
