@@ -142,7 +142,13 @@ PEOPLE = (
         start=True,
         redraws=True,
     ),
-    Setting("own_items_only", "bool", gettext_lazy("A cohort gets only items of its own origin"), start=False),
+    Setting(
+        "own_items_only",
+        "bool",
+        gettext_lazy("A cohort gets only items of its own culture"),
+        gettext_lazy("Of an item made of an answer the culture that the answer is about, else its origin."),
+        start=False,
+    ),
     Setting("staffing", "select", gettext_lazy("Who may answer"), choices=Stage.Staffing.choices, start="anyone"),
 )
 INSTRUCTIONS = (Setting("instructions", "long_words", gettext_lazy("Instructions")),)
@@ -233,8 +239,14 @@ def _layout(content: Mapping[str, Any], languages: Languages) -> list[Control]:
         Setting("fold_label", "words", _("Heading of the collapsed part"), optional=True),
         Setting("gate", "select", _("Opens after this question is answered"), choices=fields, start=""),
         Setting("references", "bool", _("Show reference answers"), start=False),
+        *((_culture_setting(),) if content.get("derivation") or "culture" in layout else ()),
     )
     return build_controls(settings, layout, "layout", languages)
+
+
+def _culture_setting() -> Setting:
+    note = _("To people and to models, where an item is made of an answer that was given about one culture.")
+    return Setting("culture", "bool", _("Name the culture that the answer is about"), note, start=False)
 
 
 def questions(content: Mapping[str, Any], languages: Languages) -> list[QuestionSection]:

@@ -4,6 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
 from annotation.fields.contract import ConfigError, Shown, Text, localise, reject_unknown_keys, require, require_text
 from benchmarks.recipes.registry import translate_name
 
@@ -24,6 +27,7 @@ class Layout:
     """`fold`: what lies behind a heading that is opened by hand; opening is recorded with the answer.
 
     `gate`: the field after which it stands. `show`: what is in view. `references`: whether reference answers are.
+    `culture`: whether the sheet names the culture that its answer is about (annotation.displays.answer_culture).
     """
 
     fold: tuple[LabelledKey, ...] = ()
@@ -31,11 +35,12 @@ class Layout:
     gate: str = ""
     show: tuple[LabelledKey, ...] = ()
     references: bool = False
+    culture: bool = False
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any], path: str = "layout") -> "Layout":
         """Read a stage's layout; ConfigError says where it is wrong."""
-        reject_unknown_keys(data, ("fold", "fold_label", "gate", "show", "references"), path)
+        reject_unknown_keys(data, ("fold", "fold_label", "gate", "show", "references", "culture"), path)
         rows = {key: require(data, key, list, path) if key in data else [] for key in ("fold", "show")}
         gate = data.get("gate") or ""
         if not isinstance(gate, str):
@@ -46,12 +51,14 @@ class Layout:
             gate=gate,
             show=tuple(_parse_labelled_key(row, f"{path}.show[{number}]") for number, row in enumerate(rows["show"])),
             references=require(data, "references", bool, path) if "references" in data else False,
+            culture=require(data, "culture", bool, path) if "culture" in data else False,
         )
 
     def to_json(self) -> dict[str, Any]:
         fold = [labelled_key.to_json() if labelled_key.label else labelled_key.key for labelled_key in self.fold]
         data: dict[str, Any] = {"fold": fold, "fold_label": dict(self.fold_label), "gate": self.gate or None}
         data |= {"show": [labelled_key.to_json() for labelled_key in self.show], "references": self.references}
+        data |= {"culture": self.culture}
         return {key: value for key, value in data.items() if value}
 
     @property
@@ -78,6 +85,21 @@ class LabelledText:
 
 
 @dataclass(frozen=True)
+class AnswerCulture:
+    """The culture that an answer is about. `sentence` has the place {culture}."""
+
+    sentence: str
+    culture: str
+
+    def __str__(self) -> str:
+        return self.sentence.format(culture=self.culture)
+
+    @property
+    def html(self) -> SafeString:
+        return format_html(self.sentence, culture=format_html("<bdi>{}</bdi>", self.culture))
+
+
+@dataclass(frozen=True)
 class ResolvedLayout:
     """A layout with an item's own words, as templates draw it."""
 
@@ -87,6 +109,7 @@ class ResolvedLayout:
     fold: tuple[LabelledText, ...] = ()
     show: tuple[LabelledText, ...] = ()
     references: tuple[str, ...] = ()
+    cultures: tuple[AnswerCulture, ...] = ()
 
 
 def resolve_layout(layout: Layout, shown: Shown, language: str) -> ResolvedLayout:

@@ -25,6 +25,7 @@ def build_shown(unit: Unit, cohort: Cohort | None, uploads: Iterable[ShownImage]
         ),
         facts={fact.key: fact.value for fact in sorted(item.facts.all(), key=lambda fact: fact.pk)},
         uploads=tuple(uploads),
+        answer_target=item.answer_target,
     )
 
 

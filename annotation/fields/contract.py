@@ -60,6 +60,7 @@ class ShownImage:
 class Shown:
     """The frozen view of an item, as a person or a model had it before them.
 
+    `answer_target`: the culture that the answer is about which it is made of (as Item.answer_target).
     `facts`: what detectors and filters found, by key. `uploads`: pictures this person brought for this item.
     """
 
@@ -71,6 +72,7 @@ class Shown:
     images: tuple[ShownImage, ...] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)
     uploads: tuple[ShownImage, ...] = ()
+    answer_target: str = ""
 
     def image(self, role: str) -> ShownImage | None:
         return next((image for image in self.images if image.role == role), None)

@@ -21,6 +21,12 @@ SCALES = (
 )
 
 
+JUDGED_BY = (
+    ("own", _("The cohort of that culture")),
+    ("all", _("All cohorts")),
+)
+
+
 def _has_single_answers(stage: Stage) -> bool:
     """Whether no question of the stage will have two answers of people: cohorts that are asked about themselves, or
     that share what is wanted, answer apart."""
@@ -45,6 +51,10 @@ class JudgeStageForm(StyledFormMixin, forms.Form):
     people = forms.IntegerField(
         label=_("People who judge each answer"), min_value=0, max_value=LARGEST_TARGET, initial=0,
         help_text=_("0: only a model judges. Nobody judges an answer of their own: a cohort needs one person more."),
+    )  # fmt: skip
+    judged_by = forms.ChoiceField(
+        label=_("Who judges answers about a culture"), choices=JUDGED_BY, initial="own", required=False,
+        help_text=_("Only where a stage asks each cohort about its own culture. The sheet names the culture."),
     )  # fmt: skip
     name = forms.CharField(label=_("Name of the stage"), max_length=120, initial="Judge")
 
@@ -80,5 +90,5 @@ class JudgeStageForm(StyledFormMixin, forms.Form):
         return JudgeStage(
             name=data["name"].strip(), source=self.by_key[stage], field=field, question=data["question"].strip(),
             scale=data["scale"], of_models=data["of_models"], of_people=data["of_people"], reason=data["reason"],
-            answers=data["people"],
+            answers=data["people"], own_culture=data["judged_by"] != "all",
         )  # fmt: skip

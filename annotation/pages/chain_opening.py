@@ -18,6 +18,8 @@ from annotation.queries.pace import StagePace, pace_of
 from annotation.services.campaigns.chain_opening import RUNNING, StageOpening
 from annotation.services.campaigns.instructions import newest_version, texts_of
 from annotation.services.queue.slot_creation import count_items
+from annotation.services.sheets.stage_warnings import stage_warnings
+from annotation.services.sheets.stages import content_of
 from benchmarks.models import Benchmark, Stage
 from benchmarks.pages.stage_sources import FillingPage, filling_page
 from benchmarks.queries.model_conditions import is_set, named_conditions
@@ -54,7 +56,8 @@ class CohortCell:
 @dataclass(frozen=True)
 class ChainRow:
     """A stage as a row of the form. `items`: of now, by cohort, fewest and most, None without any. `unread`: cohorts
-    without instructions in a language of theirs, with these languages."""
+    without instructions in a language of theirs, with these languages. `warnings`: what refuses nothing, of a stage
+    that is not open."""
 
     number: int
     state: StageState
@@ -66,6 +69,7 @@ class ChainRow:
     items: tuple[int, int] | None
     languages: list[str]
     unread: list[tuple[Cohort, str]]
+    warnings: list[str]
 
     @property
     def filled_by(self) -> FillingPage | None:
@@ -227,6 +231,7 @@ def _chain_row(number: int, form: ChainForm, state: StageState, cohorts: Sequenc
             for cohort in cohorts
             if languages and cohort.languages and not languages & {code.split("-")[0] for code in cohort.languages}
         ],
+        [] if state.campaign else [problem.words for problem in stage_warnings(state.stage, content_of(state.stage))],
     )
 
 

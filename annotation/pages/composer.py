@@ -27,6 +27,7 @@ from annotation.composer.stale_translations import previous_texts
 from annotation.composer.validation import StageProblem, readable_sheet
 from annotation.fields.registry import KINDS
 from annotation.models import Campaign, StageDraft
+from annotation.pages.judging_cohorts import cohort_lines
 from annotation.pages.status_text import format_moment, time_zone_for
 from annotation.services.derivation.derived_counts import (
     MOST_ITEMS,
@@ -131,7 +132,7 @@ def stage_context_of(stage: Stage, content: Mapping[str, Any], languages: Langua
         item_choices(named) if kind == "pair" else (),
         label_set_choices(stage),
     )
-    return replace(around, derived=derived_lines(stage, derivation, source_names(derivation, around)))
+    return replace(around, derived=derived_lines(stage, content, source_names(derivation, around)))
 
 
 def label_set_choices(stage: Stage) -> list[tuple[str, str]]:
@@ -147,8 +148,10 @@ def filter_choices(stage: Stage) -> list[tuple[str, str]]:
     return [(rule.key, f"{filter_name(rule)}: {rule_text(rule)}") for rule in rules]
 
 
-def derived_lines(stage: Stage, derivation: Mapping[str, Any], names: Mapping[str, str]) -> list[str]:
-    """What would be made of what is accepted now, in sentences; of pairs also what is paired, with one of them."""
+def derived_lines(stage: Stage, content: Mapping[str, Any], names: Mapping[str, str]) -> list[str]:
+    """What would be made of what is accepted now, in sentences, and which cohorts would get it; of pairs also what is
+    paired, with one of them."""
+    derivation = content.get("derivation") or {}
     if not derivation.get("from"):
         return []
     count = preview_derived(stage, derivation)
@@ -161,9 +164,10 @@ def derived_lines(stage: Stage, derivation: Mapping[str, Any], names: Mapping[st
             "%(n)s item results from what is accepted now.", "%(n)s items result from what is accepted now.",
             count.items,
         ) % {"n": count.items}  # fmt: skip
+    lines = [number, *cohort_lines(stage, content, count)]
     if derivation.get("kind") != "pair":
-        return [number]
-    return [pair_sentence(derivation.get("params") or {}, names), *_of_pairs(count, names), number]
+        return lines
+    return [pair_sentence(derivation.get("params") or {}, names), *_of_pairs(count, names), *lines]
 
 
 def _of_pairs(count: DerivedCount, names: Mapping[str, str]) -> list[str]:

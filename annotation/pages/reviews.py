@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotation.displays import Shown, display
+from annotation.displays.answer_culture import layout_for_person
 from annotation.displays.layout import LabelledText, Layout, ResolvedLayout, resolve_layout
 from annotation.displays.shown_item import build_shown
 from annotation.fields.bound_field import AnswerView, answer_views
@@ -191,7 +192,7 @@ def sheet_for(
         chip=state_chip(assignment, answer),
         shown=shown,
         display=display(stage.display),
-        layout=resolve_layout(Layout.from_json(stage.layout), shown, language),
+        layout=layout_for_person(stage, shown, answer.cohort, language),
         dispute=dispute_of(stage, sheet_of(answer.sheet_version), shown, Localiser(language, shown.target_name)),
         versions=[
             Version(

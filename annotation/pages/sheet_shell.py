@@ -20,8 +20,8 @@ from annotation.pages.sheet_view import SheetView, UndoOffer
 TEMPLATE = "annotation/sheet/sheet.html"
 MARK = "\x1e"  # a control character that no template has, and that is not escaped
 VALUES = (
-    "assignment_id", "base", "shown_at_text", "facts", "stage_html", "tools_html", "aside_html", "texts_html", "fields",
-    "client_key", "draft_version", "trace",
+    "assignment_id", "base", "shown_at_text", "facts", "stage_html", "tools_html", "cultures_html", "aside_html",
+    "texts_html", "fields", "client_key", "draft_version", "trace",
 )  # fmt: skip
 
 

@@ -13,7 +13,8 @@ from django.urls import reverse
 from django.utils import timezone, translation
 
 from annotation.displays import Display, Shown, display
-from annotation.displays.layout import Layout, ResolvedLayout, resolve_layout, visible_context
+from annotation.displays.answer_culture import layout_for_person
+from annotation.displays.layout import Layout, ResolvedLayout, visible_context
 from annotation.displays.shown_item import build_shown
 from annotation.fields.bound_field import AnswerView, answer_views
 from annotation.fields.contract import Option
@@ -97,6 +98,12 @@ class SheetView:
         return self._draw(self.display.aside)
 
     @property
+    def cultures_html(self) -> str:
+        if not self.layout.cultures:
+            return ""
+        return render_to_string("annotation/displays/cultures.html", {"cultures": self.layout.cultures})
+
+    @property
     def texts_html(self) -> str:
         """What the layout shows, where the display leaves that to the panel."""
         if not self.layout.show or self.display.shows:
@@ -172,7 +179,7 @@ def build_sheet_view(assignment: Assignment, at: datetime, refusal: RejectedAnsw
     draft: Draft | None = getattr(assignment, "draft", None)
     stage, sheet = assignment.campaign.stage, sheet_of(assignment.campaign.sheet_version)
     trace = refusal.trace if refusal else draft.trace if draft else {}
-    words = resolve_layout(Layout.from_json(stage.layout), shown, language())
+    words = layout_for_person(stage, shown, cohort, language())
     return SheetView(
         assignment_id=assignment.pk,
         base=reverse("annotation:submit", args=[assignment.pk]).removesuffix("submit"),

@@ -15,6 +15,7 @@ from typing import Literal
 from django.utils import translation
 
 from benchmarks.models import CohortLabel, Stage
+from benchmarks.queries.cultures import CULTURE
 from benchmarks.queries.label_sets import find_set, set_for_tables
 from benchmarks.queries.saved_recipes import recipe_of
 from benchmarks.rules.coverage import CoverageError, CoverageSpec
@@ -30,7 +31,7 @@ IDLE = timedelta(days=7)
 DAYS = 7  # whose accepted items a forecast reads
 
 # The row and the column of an item `i` and a cohort `co`, as they are written there.
-NAME = "CASE WHEN %(own)s THEN i.origin ELSE coalesce(co.label, '') END"
+NAME = f"CASE WHEN %(own)s THEN {CULTURE} ELSE coalesce(co.label, '') END"
 PART = "CASE WHEN %(columns)s = 'conditions' THEN i.condition ELSE i.concept END"
 # Whether a slot's unit is accepted: by the rule, by a reviewer, or because it has all its answers.
 ACCEPTED = """CASE %(acceptance)s WHEN 'by_rule' THEN o.state = 'accepted'
@@ -268,8 +269,8 @@ def stage_cells(stage: Stage, spec: CoverageSpec, at: datetime) -> StageCells:
 def cell_counts(
     stage: Stage, spec: CoverageSpec, only: Sequence[str] | None = None
 ) -> dict[tuple[str, str], CellCounts]:
-    """Counts by what the items say: origin, or where every cohort answers every item the cohort's label; and concept or
-    condition, of which `only` these. Items that no cohort has yet stand under an empty label. One query."""
+    """Counts by what the items say: culture, or where every cohort answers every item the cohort's label; and concept
+    or condition, of which `only` these. Items that no cohort has yet stand under an empty label. One query."""
     params = {
         "stage": stage.pk, "own": stage.own_items_only, "columns": spec.columns, "acceptance": stage.acceptance,
         "assign_waiting": stage.assign_waiting, "reason_fields": reason_fields(stage),

@@ -2,23 +2,26 @@
 
 from dataclasses import dataclass
 
-from django.db.models import Count, Exists, OuterRef
+from django.db.models import Count, Exists, Max, Min, OuterRef
 
 from annotation.models import Campaign, Resolution
 from annotation.queries.resolutions import settles_disputes
 from benchmarks.models import Benchmark, Item, Stage
+from benchmarks.queries.cultures import culture
 
 RUNNING = (Campaign.State.OPEN, Campaign.State.PAUSED)
 
 
 @dataclass(frozen=True)
 class OpenDisputes:
-    """`cohort`: the origin of the items. `is_asked`: whether a campaign of the stage is running."""
+    """`cohort`: the culture of the items; `origin`: the same, if it is their origin, by which items are listed.
+    `is_asked`: whether a campaign of the stage is running."""
 
     stage: Stage
     cohort: str
     n: int
     is_asked: bool
+    origin: str = ""
 
 
 def open_disputes(benchmark: Benchmark) -> list[OpenDisputes]:
@@ -28,7 +31,11 @@ def open_disputes(benchmark: Benchmark) -> list[OpenDisputes]:
         return []
     settled = Resolution.objects.filter(live=True, annotation__assignment__unit__item=OuterRef("pk"))
     items = Item.objects.filter(~Exists(settled), stage__in=stages, withdrawn_at=None).order_by()
-    counted = items.values_list("stage", "origin").annotate(n=Count("pk"))
+    by_culture = items.annotate(of_culture=culture()).values_list("stage", "of_culture")
+    counted = by_culture.annotate(n=Count("pk"), first=Min("origin"), last=Max("origin"))
     asked = set(Campaign.objects.filter(stage__in=stages, state__in=RUNNING).values_list("stage", flat=True))
-    rows = [OpenDisputes(stages[pk], origin, n, pk in asked) for pk, origin, n in counted]
+    rows = [
+        OpenDisputes(stages[pk], cohort, n, pk in asked, cohort if first == last == cohort else "")
+        for pk, cohort, n, first, last in counted
+    ]
     return sorted(rows, key=lambda row: (row.stage.position, row.cohort))

@@ -1,5 +1,7 @@
 """Whether a unit of a campaign has the answers that it waits for."""
 
+# ruff: noqa: S608  (only constants of this file are put into the statements)
+
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
@@ -7,12 +9,13 @@ from typing import NamedTuple
 from django.db.models.functions import Coalesce
 
 from annotation.models import Annotation, CampaignCohort, Slot
+from benchmarks.queries.cultures import CULTURE
 from jobs.queries.statements import fetch
 
 # A campaign waits for a unit while a cohort that it asks gave fewer answers than its target. Slots of new items are
 # made a moment after the items, so a cohort without one is asked if the unit is one of its own; where cohorts share
 # the answers, as long as none of them has one.
-COMPLETE = """
+COMPLETE = f"""
 SELECT u.id FROM annotation_unit u JOIN benchmarks_item i ON i.id = u.item_id
 WHERE u.id = ANY(%(units)s) AND NOT EXISTS (
   SELECT FROM annotation_campaign c JOIN benchmarks_stage st ON st.id = c.stage_id
@@ -22,7 +25,7 @@ WHERE u.id = ANY(%(units)s) AND NOT EXISTS (
     AND (c.conditions = '[]' OR jsonb_exists(c.conditions, i.condition)) AND s.retired IS NOT TRUE
     AND s.cell_full IS NOT TRUE
     AND (s.id IS NOT NULL
-      OR ((NOT st.has_target OR u.target = co.label) AND (NOT st.own_items_only OR i.origin = co.label)
+      OR ((NOT st.has_target OR u.target = co.label) AND (NOT st.own_items_only OR {CULTURE} = co.label)
         AND NOT (st.target_in_all AND EXISTS (SELECT FROM annotation_slot x JOIN annotation_campaigncohort xc
           ON xc.id = x.cohort_id WHERE xc.campaign_id = c.id AND x.unit_id = u.id))))
     AND coalesce(s.share, cc.target_answers) > (SELECT count(*) FROM annotation_assignment a

@@ -16,6 +16,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from annotation.composer.actions import DROPPED, UnknownAction, apply_action, fill_keys, follow_display
+from annotation.composer.culture_settings import follow_culture
 from annotation.composer.form_parser import parse_form as content_posted
 from annotation.composer.pair_settings import follow_side
 from annotation.models import StageVersion
@@ -25,6 +26,7 @@ from annotation.services.derivation.outside_items import outside_items
 from annotation.services.sheets import sheet_versions
 from annotation.services.sheets import stages as services
 from annotation.services.sheets.recipe_additions import AdditionsChanged, add_from_recipe
+from annotation.services.sheets.stage_warnings import stage_warnings
 from annotation.views.answers import is_script_request
 from benchmarks.access import benchmark_for
 from benchmarks.models import Benchmark, Stage
@@ -118,7 +120,7 @@ def edit_stage(request: HttpRequest, slug: str, stage_id: int) -> HttpResponse:
         request.session[SECOND_LANGUAGE] = request.POST["beside"][:12]
     before = _restorable(request, stage)
     content = follow_display(fill_keys(content_posted(request.POST)), before, services.earlier_pictures(stage))
-    content = follow_side(content, before)
+    content = follow_culture(follow_side(content, before), before, services.own_culture_stages(stage))
     try:
         opened = "" if action in PLAIN else apply_action(content, action)
     except UnknownAction:
@@ -209,6 +211,8 @@ def _published(request: HttpRequest, stage: Stage, content: dict[str, Any]) -> H
         return _redisplay(request, stage, content, checked=True, status=422)
     messages.success(request, _("Version %(n)s is published. New campaigns use it.") % {"n": version.number})
     stage.refresh_from_db()
+    for warning in stage_warnings(stage, content):
+        messages.warning(request, str(warning))
     chosen = [parse_id(number) for number in request.POST.getlist("roll") if parse_id(number)]
     moved = sheet_versions.update_running_campaigns(stage, chosen, user) if chosen else 0
     if moved:

@@ -9,6 +9,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from annotation.forms.judge_stages import JudgeStageForm
+from annotation.pages.judging_cohorts import own_culture_lines
 from annotation.services.sheets.judge_stages import create_judge_stage
 from benchmarks.access import benchmark_for
 from benchmarks.pages.tabs import tabs_for
@@ -28,6 +29,6 @@ def add_judge(request: HttpRequest, slug: str) -> HttpResponse:
         return redirect("annotation:compose", slug, stage.pk)
     context = {
         "benchmark": benchmark, "nav": tabs_for(request.user, benchmark, "stages"), "who_place": benchmark.name,
-        "form": form,
+        "form": form, "cultures": own_culture_lines(benchmark),
     }  # fmt: skip
     return render(request, "annotation/composer/judge.html", context, status=400 if form.errors else 200)

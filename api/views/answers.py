@@ -9,7 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.access import assignment_for, open_work_for
-from annotation.displays.layout import Layout, resolve_layout
+from annotation.displays.answer_culture import layout_for_person
 from annotation.displays.shown_item import build_shown
 from annotation.fields.contract import Shown
 from annotation.fields.messages import problem_text
@@ -193,8 +193,10 @@ def assignment_json(assignment: Assignment) -> dict[str, Any]:
 def item_json(assignment: Assignment) -> dict[str, Any]:
     """What the sheet shows of the item, and nothing else."""
     shown, stage = shown_of(assignment), assignment.campaign.stage
-    layout = resolve_layout(Layout.from_json(stage.layout), shown, translation.get_language() or "en")
-    lines = [{"label": line.label, "value": line.value} for line in (*layout.show, *layout.fold)]
+    cohort = place_of(assignment).cohort
+    layout = layout_for_person(stage, shown, cohort, translation.get_language() or "en")
+    lines = [{"label": "", "value": str(line)} for line in layout.cultures]
+    lines += [{"label": line.label, "value": line.value} for line in (*layout.show, *layout.fold)]
     columns = context_columns(stage.display, stage.pictures)
     lines += [{"label": key, "value": str(shown.context[key])} for key in columns if shown.context.get(key)]
     return {

@@ -144,7 +144,7 @@ class Stage(models.Model):
     review_reasons = models.JSONField(default=list, blank=True, help_text="[{code, label: {language: text}}]")
     derivation = models.JSONField(default=dict, blank=True, help_text="See benchmarks.rules.derivations.Derivation.")
     staffing = models.CharField(max_length=14, choices=Staffing, default=Staffing.ANYONE)
-    own_items_only = models.BooleanField(default=False, help_text="A cohort gets only items whose origin is its label.")
+    own_items_only = models.BooleanField(default=False, help_text="A cohort gets only items of its own culture.")
     layout = models.JSONField(default=dict, blank=True, help_text="See annotation.displays.layout.Layout.")
     pictures = models.CharField(max_length=8, choices=Pictures, default=Pictures.ONE, help_text="Of an item.")
     retire_after_skips = models.PositiveSmallIntegerField(null=True, blank=True, help_text="In one cohort.")

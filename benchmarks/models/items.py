@@ -25,6 +25,14 @@ class Item(models.Model):
     concept = models.CharField(max_length=120, blank=True)
     origin = models.CharField(max_length=120, blank=True)
     condition = models.CharField(max_length=60, blank=True)
+    answer_target = models.CharField(
+        max_length=250,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="The culture that the answer is about which the item is made of. It is written once and is no "
+        "content, so the item stays the same item.",
+    )
     text = models.TextField(blank=True)
     context = models.JSONField(default=dict)
     intake = models.CharField(
@@ -82,6 +90,11 @@ class Item(models.Model):
 
     def __str__(self) -> str:
         return self.key
+
+    @property
+    def culture(self) -> str:
+        """The label of the cohort whose own item it is; the same for queries: benchmarks.queries.cultures."""
+        return self.answer_target or self.origin
 
 
 class ItemImage(models.Model):

@@ -9,6 +9,7 @@ from django.db.models import Count, Exists, F, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from benchmarks.models import Benchmark, Item, ItemImage, Role, Stage
+from benchmarks.queries.cultures import culture
 from benchmarks.queries.item_selection import FACETS
 from benchmarks.queries.saved_recipes import recipe_of
 from people.models import User
@@ -17,7 +18,7 @@ from people.models import User
 @dataclass
 class StageItems:
     """Items of a stage that are not withdrawn. `of_origin`: those that are neither dropped nor waiting, by origin;
-    `waiting`: those that wait for a fact, likewise."""
+    `waiting`: those that wait for a fact, by the culture whose cohort gets them in a stage of own items."""
 
     total: int = 0
     dropped: int = 0
@@ -87,14 +88,15 @@ def _stage_view(
 def stage_items(stages: Sequence[Stage]) -> dict[int, StageItems]:
     """By stage. One query."""
     counts = {stage.pk: StageItems() for stage in stages}
-    live = Item.objects.filter(stage__in=counts, withdrawn_at=None).order_by()
-    for stage, origin, intake, n in live.values_list("stage", "origin", "intake").annotate(n=Count("pk")):
+    live = Item.objects.filter(stage__in=counts, withdrawn_at=None).order_by().annotate(of_culture=culture())
+    counted = live.values_list("stage", "origin", "of_culture", "intake").annotate(n=Count("pk"))
+    for stage, origin, own, intake, n in counted:
         of_stage = counts[stage]
         of_stage.total += n
         if intake == Item.Intake.DROPPED:
             of_stage.dropped += n
         elif intake == Item.Intake.WAITING:
-            of_stage.waiting[origin] += n
+            of_stage.waiting[own] += n
         else:
             of_stage.of_origin[origin] += n
     return counts

@@ -66,6 +66,7 @@ class Item(RowRecord):
     concept: str | None = None
     origin: str | None = None
     condition: str | None = None
+    answer_target: str | None = None
     text: str | None = None
     context: Any = None
     pictures: Any = None

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotation.displays import display
-from annotation.displays.layout import Layout, resolve_layout
+from annotation.displays.answer_culture import layout_for_person
 from annotation.displays.shown_item import build_shown
 from annotation.models import Annotation, Unit
 from annotation.pages.uncounted_reasons import WHY_UNCOUNTED
@@ -162,7 +162,7 @@ def unit_context(catalogue: Catalogue, stage: Stage, unit: Unit, selection: Sele
     return {
         "display": display(stage.display),
         "shown": shown_item,
-        "layout": resolve_layout(Layout.from_json(stage.layout), shown_item, language),
+        "layout": layout_for_person(stage, shown_item, cohort, language),
         "n": len(rows),
         "questions": [
             {

@@ -5,6 +5,7 @@ from functools import cached_property
 from typing import Any
 
 from annotation.displays import UnknownDisplay, display
+from annotation.displays.answer_culture import answer_cultures
 from annotation.displays.contract import MessagePart
 from annotation.displays.layout import Layout, labelled_texts
 from annotation.displays.shown_item import build_shown
@@ -80,12 +81,14 @@ def _question(field: Field, shown: Shown, target: str) -> Question:
 
 
 def _parts(stage: Stage, shown: Shown) -> Iterable[Piece]:
-    """What the display shows, then what the layout has in view."""
+    """The culture that an answer is about, if people see it; what the display shows; what the layout has in view."""
     try:
         layout = Layout.from_json(stage.layout or {})
         parts: Sequence[MessagePart] = display(stage.display).to_messages(shown, layout)
     except (UnknownDisplay, ConfigError):
         layout, parts = Layout(), ()
+    for culture in answer_cultures(stage, layout, shown):
+        yield TextPart(str(culture))
     for part in parts:
         yield ImagePart(part.sha) if part.type == "image" else TextPart(part.text)
     for line in labelled_texts(layout.show, shown, LANGUAGE):

@@ -27,6 +27,14 @@ _COLUMNS = (
     RowColumn("concept", "i.concept", "text", "Concept of the item.", scope="read"),
     RowColumn("origin", "i.origin", "text", "The culture the item was made or found for.", scope="read"),
     RowColumn("condition", "i.condition", "text", "Condition of the item.", scope="read"),
+    RowColumn(
+        "answer_target",
+        "i.answer_target",
+        "text",
+        "The culture that the answer is about which the item was made of; of a pair both, with | between them."
+        " Empty: it holds no such answer.",
+        scope="read",
+    ),
     RowColumn("text", "i.text", "text", "The text that was shown; of a derived item often what somebody wrote."),
     RowColumn("context", "i.context::text", "json", "What else was known of the item or shown with it, as JSON."),
     RowColumn(

@@ -232,7 +232,7 @@ def compose_how_common(study: Study) -> None:
     composer.choose("Origin", "the cohort of who answered")
     composer.section("Who answers, and how often")
     composer.field("Answers for each item and cohort").fill("2")
-    composer.tick("A cohort gets only items of its own origin")
+    composer.tick("A cohort gets only items of its own culture")
     composer.choose("Who may answer", "Only people who did not contribute")
     composer.publish()
 

@@ -116,7 +116,7 @@ def results_of(
         sources = {pk: replace(source, made_of=made_of.get(pk, frozenset())) for pk, source in sources.items()}
     if parts:
         sources = _with_parts(sources)
-    results = [_result(answer, sources, pictures, outcomes, facts, stage.benchmark) for answer in answers]
+    results = [_result(answer, sources, pictures, outcomes, facts, stage) for answer in answers]
     if runs is not None or linked or parts:
         results = _with_raters(results, answers)
     if resolved:
@@ -141,16 +141,18 @@ def _unanswered(stage: Stage, items: QuerySet[Item], runs: RunChoice) -> list[Re
     ]
     sources = _sources(Item.objects.filter(pk__in={call.unit.item_id for call in calls}), stage.key)
     complete = complete_units({call.unit.pk for call in calls})
-    return [_unanswered_result(call, sources, complete, stage.benchmark) for call in calls]
+    return [_unanswered_result(call, sources, complete, stage) for call in calls]
 
 
 def _unanswered_result(
-    call: UnansweredCall, sources: Mapping[int, DerivationSource], complete: Collection[int], benchmark: Benchmark
+    call: UnansweredCall, sources: Mapping[int, DerivationSource], complete: Collection[int], stage: Stage
 ) -> Result:
+    source = sources[call.unit.item_id]
     return Result(
-        item=sources[call.unit.item_id],
+        item=source,
         target=call.unit.target,
-        rater=benchmark.pseudonym(call.rater.pk),
+        culture=_culture(stage, call.unit.target, source),
+        rater=stage.benchmark.pseudonym(call.rater.pk),
         kind="model",
         rater_name=call.rater.name,
         setting=call.rater.setting,
@@ -274,9 +276,14 @@ def _sources(items: Any, stage_key: str) -> dict[int, DerivationSource]:
         }
         sources[item.pk] = DerivationSource(
             item.pk, stage_key, item.key, item.concept, item.origin, item.condition, item.text, item.context, images,
-            facts.get(item.pk, {}),
+            facts.get(item.pk, {}), item.answer_target,
         )  # fmt: skip
     return sources
+
+
+def _culture(stage: Stage, target: str, item: DerivationSource) -> str:
+    """What an answer is about: its target; where cohorts get only their own items, what the item is of."""
+    return target or item.answer_target or (item.origin if stage.own_items_only else "")
 
 
 def picture_answers(answers: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
@@ -296,7 +303,7 @@ def _result(
     pictures: Mapping[str, int],
     outcomes: Mapping[int, Outcome] | None,
     facts: Mapping[int, Any],
-    benchmark: Benchmark,
+    stage: Stage,
 ) -> Result:
     unit = answer.assignment.unit
     of_person = answer.rater.kind == Rater.Kind.PERSON
@@ -305,11 +312,13 @@ def _result(
     if outcome is not None:
         verdict = judge_unit(outcome.rule_version, [answer], facts.get(unit.item_id, {}))
         passes = verdict.state == "accepted" or bool(outcome.numbers.get(BY_PERSON))
+    source = sources[unit.item_id]
     return Result(
-        item=sources[unit.item_id],
+        item=source,
         target=unit.target,
+        culture=_culture(stage, unit.target, source),
         cohort=answer.cohort.label if answer.cohort else "",
-        rater=benchmark.pseudonym(answer.rater_id),
+        rater=stage.benchmark.pseudonym(answer.rater_id),
         annotation=answer.pk,
         version=answer.version,
         answers=answer.answers,

@@ -1,8 +1,9 @@
 """How many items a derivation makes, before it is published."""
 
 import textwrap
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
@@ -26,13 +27,16 @@ MOST_READ = 1_000
 class DerivedCount:
     """Items that a derivation makes; of pairs with texts also the first, and how many of those read repeat a text.
 
-    `unshared`: what pairs must share, and no source has a value for."""
+    `unshared`: what pairs must share, and no source has a value for. `cultures`: items by the label of the cohort whose
+    own they are, empty where not known; `about`: how many of them hold an answer about a culture."""
 
     items: int
     example: tuple[str, str] | None = None
     repeated: int = 0
     read: int = 0
     unshared: tuple[str, ...] = ()
+    cultures: Mapping[str, int] = field(default_factory=dict)
+    about: int = 0
 
 
 def count_derived(stage: Stage, derivation: Mapping[str, Any], most: int = MOST_ITEMS) -> int | None:
@@ -61,18 +65,25 @@ def preview_derived(stage: Stage, derivation: Mapping[str, Any], most: int = MOS
     results = results_for(stage, parsed, earlier, runs)
     if parsed.kind == "pair":
         return _count_pairs(results, parsed, most)
-    return DerivedCount(len(merge_drafts(parsed.derive(results, load_proposals(stage, parsed, results)))))
+    drafts = merge_drafts(parsed.derive(results, load_proposals(stage, parsed, results)))
+    cultures = Counter(draft.answer_target or draft.origin for draft in drafts)
+    return DerivedCount(len(drafts), cultures=cultures, about=sum(bool(draft.answer_target) for draft in drafts))
 
 
 def _count_pairs(results: Sequence[Result], parsed: Derivation, most: int) -> DerivedCount:
-    items, texts = 0, list[tuple[str, str]]()
+    items, texts, cultures = 0, list[tuple[str, str]](), Counter[str]()
+    is_about = any(result.culture or result.item.answer_target for result in results)
     for two in islice(pair.choose_pairs(results, parsed.params, parsed.seed), most + 1):
         items += 1
+        if is_about:
+            cultures[pair.pair_culture(two, parsed.params, parsed.seed)] += 1
         if items <= MOST_READ:
             texts.append(pair.side_texts(two, parsed.params, parsed.seed))
     repeated = sum(bool(first) and first == second for first, second in texts)
     example = next((two for two in texts if all(two) and two[0] != two[1]), next(filter(all, texts), None))
-    return DerivedCount(items, example, repeated, len(texts), () if items else _unshared(results, parsed))
+    unshared = () if items else _unshared(results, parsed)
+    about = items - cultures[""] if is_about else 0
+    return DerivedCount(items, example, repeated, len(texts), unshared, cultures, about)
 
 
 def _unshared(results: Sequence[Result], parsed: Derivation) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from benchmarks.models import Item, Stage
 from benchmarks.models.items import RETURNED
 from benchmarks.rules.derivations import ItemDraft
 from benchmarks.rules.derivations.contract import digest
+from benchmarks.rules.derivations.cultures import shared_culture
 from benchmarks.rules.revisions import revision_key, revision_number, split_revision
 
 LAID = ("groups", "near")
@@ -34,6 +35,7 @@ Content = tuple[str, str, str, str, str, tuple[tuple[str, int], ...]]
 
 
 def _content(draft: ItemDraft) -> Content:
+    """All that makes it another item. The culture that its answer is about does not (see Item.answer_target)."""
     images = tuple(sorted((role, picture.image) for role, picture in draft.images.items()))
     return draft.concept, draft.origin, draft.condition, draft.text, _sorted(draft.context), images
 
@@ -154,8 +156,13 @@ def merge_drafts(drafts: Iterable[ItemDraft]) -> list[ItemDraft]:
     for draft in drafts:
         content_key = draft.key, _content(draft)
         other = drafts_by_content.get(content_key)
-        drafts_by_content[content_key] = replace(other, sources=(*other.sources, *draft.sources)) if other else draft
+        drafts_by_content[content_key] = _merge(other, draft) if other else draft
     return list(drafts_by_content.values())
+
+
+def _merge(draft: ItemDraft, other: ItemDraft) -> ItemDraft:
+    about = shared_culture((draft.answer_target, other.answer_target))
+    return replace(draft, sources=(*draft.sources, *other.sources), answer_target=about)
 
 
 def match_versions(stage: Stage, drafts: Sequence[ItemDraft], existing: Collection[int]) -> Matches:

@@ -14,6 +14,7 @@ from annotation.services.derivation import outbox
 from annotation.services.queue import slots
 from annotation.services.transactions import in_transaction
 from benchmarks.models import Stage
+from benchmarks.queries.cultures import CULTURE
 from jobs.queries.statements import execute, fetch
 
 BATCH = 5000
@@ -28,18 +29,18 @@ UNITS = f"""
 INSERT INTO annotation_unit (item_id, target)
 SELECT i.id, %(target)s FROM benchmarks_item i
 WHERE i.stage_id = %(stage)s AND {AVAILABLE} AND (%(all)s OR i.condition = ANY(%(conditions)s))
-  AND (%(only)s::bigint[] IS NULL OR i.id = ANY(%(only)s)) AND (%(own)s = '' OR i.origin = %(own)s)
+  AND (%(only)s::bigint[] IS NULL OR i.id = ANY(%(only)s)) AND (%(own)s = '' OR {CULTURE} = %(own)s)
   AND (SELECT u.id FROM annotation_unit u
        WHERE u.item_id = i.id AND u.target = %(target)s AND u.label_set_id IS NULL) IS NULL
   AND {SHOWN}
 ON CONFLICT DO NOTHING
 """
 
-# Items that a campaign would ask about, by origin: those of UNITS, whether or not their units are there.
-BY_ORIGIN = f"""
-SELECT i.origin, count(*) FROM benchmarks_item i
+# Items that a campaign would ask about, by whose own they are: those of UNITS, whether or not their units are there.
+BY_CULTURE = f"""
+SELECT {CULTURE} AS culture, count(*) FROM benchmarks_item i
 WHERE i.stage_id = %(stage)s AND {AVAILABLE} AND (%(all)s OR i.condition = ANY(%(conditions)s)) AND {SHOWN}
-GROUP BY i.origin
+GROUP BY culture
 """
 
 # Where a stage stops at full cells, every cell has its first item before any has its second, the best ranked of a
@@ -64,7 +65,7 @@ WITH waves AS (
   FROM annotation_unit u JOIN benchmarks_item i ON i.id = u.item_id
   WHERE i.stage_id = %(stage)s AND {AVAILABLE} AND (%(all)s OR i.condition = ANY(%(conditions)s))
     AND (%(only)s::bigint[] IS NULL OR i.id = ANY(%(only)s))
-    AND u.target = %(target)s AND u.label_set_id IS NULL AND (%(own)s = '' OR i.origin = %(own)s)
+    AND u.target = %(target)s AND u.label_set_id IS NULL AND (%(own)s = '' OR {CULTURE} = %(own)s)
     AND (SELECT s.id FROM annotation_slot s WHERE s.cohort_id = %(cohort)s AND s.unit_id = u.id) IS NULL
     AND {SHOWN}
 ), shares AS (SELECT id, wave, {SHARE} AS share FROM waves
@@ -143,11 +144,11 @@ def items_for(campaign: Campaign, cohorts: Sequence[CampaignCohort]) -> dict[int
 
 def count_items(stage: Stage, labels: Sequence[str], conditions: Sequence[str] = ()) -> dict[str, int]:
     """How many items a campaign of the stage would ask about, by the label of the cohort: where a stage shows own items
-    only, those of its own origin; nowhere one that lacks what the display needs. One query."""
+    only, those of its own culture; nowhere one that lacks what the display needs. One query."""
     params = {
         "stage": stage.pk, "all": not conditions, "conditions": list(conditions), **_check_display_inputs(stage),
     }  # fmt: skip
-    counts: dict[str, int] = dict(fetch(BY_ORIGIN, params))
+    counts: dict[str, int] = dict(fetch(BY_CULTURE, params))
     if not stage.own_items_only:
         return dict.fromkeys(labels, sum(counts.values()))
     return {label: counts.get(label, 0) for label in labels}

@@ -10,6 +10,7 @@ from annotation.services.derivation.run_choice import prompt_variants
 from annotation.services.sheets import stages
 from annotation.services.transactions import in_transaction
 from benchmarks.models import Stage
+from benchmarks.rules.derivations.cultures import SEPARATOR
 from benchmarks.services.benchmarks import BLANK_POINTS
 from people.models import User
 
@@ -30,7 +31,7 @@ NO_CONTEXT = frozenset({"candidate", "candidate_by", "question", "references", "
 @dataclass(frozen=True)
 class JudgeStage:
     """What is judged: the answers to `field` at `source`, of models, of people, or of both. `answers`: how many people
-    judge each, besides models; 0: none do."""
+    judge each, besides models; 0: none do. `own_culture`: of answers about a culture these are people of its cohort."""
 
     name: str
     source: Stage
@@ -41,6 +42,16 @@ class JudgeStage:
     of_people: bool = True
     reason: bool = True
     answers: int = 0
+    own_culture: bool = True
+
+
+def answer_cultures_of(stage: Stage) -> tuple[bool, bool]:
+    """Whether answers of the stage are about cultures, since it asks each cohort about its own or shows such answers;
+    and whether each has one culture, so that its cohort can judge it: an answer to a pair of two cultures has not."""
+    if stage.has_target or stage.own_items_only:
+        return True, True
+    about = stage.items.filter(withdrawn_at=None).exclude(answer_target="")
+    return about.exists(), about.exclude(answer_target__contains=SEPARATOR).exists()
 
 
 @in_transaction
@@ -54,6 +65,7 @@ def create_judge_stage(choice: JudgeStage, actor: User) -> Stage:
 
 def _content(choice: JudgeStage) -> dict[str, Any]:
     carried = [name for name in context_names(choice.source) if name not in NO_CONTEXT]
+    about_cultures, has_own = answer_cultures_of(choice.source)
     show = [{"key": name, "label": dict(SIDES[name])} if name in SIDES else {"key": name} for name in carried]
     return {
         **stages.BLANK,
@@ -63,7 +75,12 @@ def _content(choice: JudgeStage) -> dict[str, Any]:
         "has_target": False,
         "target_answers": choice.answers,
         "staffing": Stage.Staffing.NOT_OWN,
-        "layout": {**({"show": show} if show else {}), "references": True},
+        "own_items_only": has_own and choice.own_culture,
+        "layout": {
+            **({"show": show} if show else {}),
+            "references": True,
+            **({"culture": True} if about_cultures else {}),
+        },
         "derivation": {
             "kind": "verdicts",
             "from": [choice.source.key],

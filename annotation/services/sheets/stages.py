@@ -19,6 +19,7 @@ from annotation.models import Campaign, StageDraft, StageVersion
 from annotation.services.campaigns.instructions import has_uneven_demands, texts_of
 from annotation.services.derivation import derived_items, outbox
 from annotation.services.derivation.derived_counts import MOST_ITEMS, count_derived
+from annotation.services.sheets.stage_warnings import stage_warnings
 from annotation.services.transactions import in_transaction
 from benchmarks.access import benchmarks_to_work_on
 from benchmarks.models import Benchmark, Item, Stage
@@ -263,6 +264,12 @@ def earlier_pictures(stage: Stage) -> dict[str, str]:
     return dict(stage.benchmark.stages.filter(_earlier_stages_filter(stage)).values_list("key", "pictures"))
 
 
+def own_culture_stages(stage: Stage) -> list[str]:
+    """Keys of the stages before this one that ask each cohort about its own culture."""
+    own = Q(has_target=True) | Q(own_items_only=True)
+    return list(stage.benchmark.stages.filter(_earlier_stages_filter(stage), own).values_list("key", flat=True))
+
+
 def _earlier_stages_filter(stage: Stage) -> Q:
     return Q(position__lt=stage.position) | Q(position=stage.position, pk__lt=stage.pk)
 
@@ -275,7 +282,8 @@ def problems(
     `conditions`: only items of these are looked at; empty means all.
     """
     content = content_of(stage) if content is None else content
-    return [*_publishing_problems(stage, content), *_items_missing_inputs(stage, content, conditions)]
+    stage_problems = [*_publishing_problems(stage, content), *_items_missing_inputs(stage, content, conditions)]
+    return [*stage_problems, *stage_warnings(stage, content)]
 
 
 def _items_missing_inputs(stage: Stage, content: Mapping[str, Any], conditions: Sequence[str]) -> list[StageProblem]:

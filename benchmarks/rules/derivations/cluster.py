@@ -21,6 +21,7 @@ from benchmarks.rules.derivations.contract import (
     shorten_key,
     sources_of,
 )
+from benchmarks.rules.derivations.cultures import shared_culture
 
 KNOWN = ("by", "most", "title", "rank", "near", "groups")
 MOST = 200
@@ -97,6 +98,7 @@ def _draft(
         images={
             role: picture for key, role in roles.items() if (picture := first_picture(shown[key].item)) is not None
         },
+        answer_target=shared_culture(shown[key].item.answer_target for key in keys),
     )
 
 

@@ -32,6 +32,7 @@ class PictureRef:
 class DerivationSource:
     """An item of an earlier stage.
 
+    `answer_target`: the culture that it is about, where it is made of an answer (see cultures.py).
     `made_of`: ids of the items that it comes from, and `parts`: by the name of its picture the item that this came
     from, where a kind asks for them. `parts` is None where it comes from no item.
     """
@@ -46,6 +47,7 @@ class DerivationSource:
     context: Mapping[str, Any] = field(default_factory=dict)
     images: Mapping[str, PictureRef] = field(default_factory=dict)
     facts: Mapping[str, Any] = field(default_factory=dict)
+    answer_target: str = ""
     made_of: frozenset[int] = frozenset()
     parts: "Mapping[str, DerivationSource] | None" = None
 
@@ -54,7 +56,8 @@ class DerivationSource:
 class Result:
     """One accepted answer, or an item as such (`annotation` None).
 
-    `pictures`: those brought with the answer, by field. `passes`: its own sheet satisfies the stage's rule; where more
+    `pictures`: those brought with the answer, by field. `culture`: what the answer is about, where the stage asks each
+    cohort about its own (see cultures.py). `passes`: its own sheet satisfies the stage's rule; where more
     than one sheet decides, others may not.
 
     Only kinds that read the answers of all raters use the rest. `kind`: "person" or "model"; `rater_name`, `setting`,
@@ -65,6 +68,7 @@ class Result:
 
     item: DerivationSource
     target: str = ""
+    culture: str = ""
     cohort: str = ""
     rater: str = ""
     annotation: int | None = None
@@ -96,6 +100,7 @@ class ItemDraft:
     `mark` is put behind the key where an item of this key says something else: of a corrected answer its version.
     `former`: the key under which an earlier version of Emic made it, or that it has while no other item would have it.
     `roles`: by source, what it is to the item: "item", "candidate", "reference" or "proposal"; else "".
+    `answer_target`: the culture that its answer is about, which is no content (see cultures.py).
     """
 
     key: str
@@ -109,6 +114,7 @@ class ItemDraft:
     context: Mapping[str, Any] = field(default_factory=dict)
     images: Mapping[str, PictureRef] = field(default_factory=dict)
     roles: Mapping[tuple[int, int | None], str] = field(default_factory=dict)
+    answer_target: str = ""
 
 
 def read_path(where: str, result: Result) -> Any:

@@ -32,6 +32,7 @@ from benchmarks.rules.derivations.contract import (
     read_number,
     shorten_key,
 )
+from benchmarks.rules.derivations.cultures import shared_culture
 from benchmarks.rules.derivations.grouping_votes import is_undecided
 from benchmarks.rules.derivations.verdicts import slug
 from evaluation.metrics.boxes import LABEL_RULES, LabelRule, corners_of, overlap
@@ -181,6 +182,7 @@ def _draft(row: Comparison, params: Mapping[str, Any]) -> ItemDraft:
         context=context,
         images=dict(item.images),
         roles=roles,
+        answer_target=shared_culture(result.culture for result in row.answered),
     )
 
 

@@ -25,6 +25,7 @@ from benchmarks.rules.derivations.contract import (
     sources_of,
     value_text,
 )
+from benchmarks.rules.derivations.cultures import shared_culture
 
 OWN = frozenset({"by", "parts", "needs", "least", "each"})
 ALL = "all."
@@ -112,7 +113,10 @@ def _draft(
     context = {name: _merged_context(where, used) for name, where in params.get("context", {}).items()}
     if params.get("each") == "part":
         context = {name: value for name, value in context.items() if value is not None}
-    return ItemDraft(key=shorten_key(key), sources=sources_of(used), context=context, images=images, **members)
+    return ItemDraft(
+        key=shorten_key(key), sources=sources_of(used), context=context, images=images,
+        answer_target=shared_culture(result.item.answer_target for result in used), **members,
+    )  # fmt: skip
 
 
 def _merged_context(where: str, used: Sequence[Result]) -> Any:

@@ -34,6 +34,7 @@ from benchmarks.rules.derivations.contract import (
     sources_of,
     value_text,
 )
+from benchmarks.rules.derivations.cultures import paired_cultures, shared_culture
 from benchmarks.rules.derivations.likeness import Likeness, check_similar, similar_items
 
 OWN = frozenset({"by", "sides", "near", "similar", "most"})
@@ -145,6 +146,21 @@ def _needs_unit(params: Mapping[str, Any]) -> bool:
     return any(of_unit(where) for where in [*used, str(params.get("sides", ""))])
 
 
+def carries_answers(params: Mapping[str, Any]) -> bool:
+    """Whether the sides are answers, or items as they were asked about one culture."""
+    return params.get("per") == "answer" or _needs_unit(params)
+
+
+def pair_culture(pair: Pair, params: Mapping[str, Any], seed: int) -> str:
+    """What both sides are about, in the order in which they are shown."""
+    answers = carries_answers(params)
+    first, second = (
+        shared_culture(result.culture if answers else result.item.answer_target for result in side.results)
+        for side in _in_drawn_order(pair, seed)
+    )
+    return paired_cultures(first, second)
+
+
 def _pairs(sides: Sequence[Side], params: Mapping[str, Any], alike: Likeness | None) -> Iterator[Pair]:
     differs = params.get("sides")
     between_answers = params.get("per") == "answer" and differs
@@ -221,5 +237,6 @@ def _draft(pair: Pair, params: Mapping[str, Any], seed: int, alike: Likeness) ->
         former=shorten_key(former),
         context=context,
         images=placed_images,
+        answer_target=pair_culture(pair, params, seed),
         **members,
     )

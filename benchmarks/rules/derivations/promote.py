@@ -19,8 +19,10 @@ from benchmarks.rules.derivations.contract import (
     sources_of,
     value_text,
 )
+from benchmarks.rules.derivations.cultures import shared_culture
 
 MEMBERS = ("text", "concept", "origin", "condition")
+OWN_ORIGIN = "item.origin"
 PARAMS = frozenset({*MEMBERS, "image", "roles", "context", "per", "picked", "conditions"})
 
 
@@ -81,6 +83,11 @@ def _drafts(results: Sequence[Result], params: Mapping[str, Any]) -> Iterator[It
     yield from drafts
 
 
+def carries_answers(params: Mapping[str, Any]) -> bool:
+    """Whether an item says what was answered, or about which culture, and not only what was asked."""
+    return _per_answer(params) or _needs_unit(params)
+
+
 def _per_answer(params: Mapping[str, Any]) -> bool:
     if "per" in params:
         return bool(params["per"] == "answer")
@@ -111,8 +118,17 @@ def draft_of(results: Sequence[Result], params: Mapping[str, Any], name: str, fo
     context = {key: read_path(where, first) for key, where in params.get("context", {}).items()}
     mark = f"v{first.version}" if len(results) == 1 and first.version > 1 else ""
     return ItemDraft(
-        shorten_key(name), sources_of(results), mark, shorten_key(former), context=context, images=images, **members
-    )
+        shorten_key(name), sources_of(results), mark, shorten_key(former), context=context, images=images,
+        answer_target=_culture(results, params, members["origin"]), **members,
+    )  # fmt: skip
+
+
+def _culture(results: Sequence[Result], params: Mapping[str, Any], origin: str) -> str:
+    """An origin that was chosen says it; else the answers, and of an item that holds none what it was made of."""
+    if origin and params.get("origin", OWN_ORIGIN) != OWN_ORIGIN:
+        return origin
+    answers = carries_answers(params) or results[0].item.stage in params.get("picked", {})
+    return shared_culture(result.culture if answers else result.item.answer_target for result in results)
 
 
 def _images(result: Result, params: Mapping[str, Any]) -> Mapping[str, PictureRef] | None:

@@ -60,6 +60,7 @@ def _drafts(sheet: Sequence[Result], field: str) -> Iterator[ItemDraft]:
                 text=original.text,
                 context=dict(original.context),
                 images=dict(original.images),
+                answer_target=original.answer_target,
             )
 
 
@@ -74,5 +75,5 @@ def original_item(sheet: DerivationSource, role: str) -> DerivationSource | None
     return DerivationSource(
         sheet.id, sheet.stage, shorten_key(f"{sheet.key}/{role}"), sheet.concept, sheet.origin, sheet.condition,
         context={name: value for name, value in own.items() if name != "key"} if isinstance(own, Mapping) else {},
-        images={"image": sheet.images[role]},
+        images={"image": sheet.images[role]}, answer_target=sheet.answer_target,
     )  # fmt: skip

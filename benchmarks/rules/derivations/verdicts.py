@@ -211,6 +211,7 @@ def _draft(
         context=context,
         images=dict(item.images) if params.get("pictures") == "item" else {},
         roles=roles,
+        answer_target=candidate.culture,
     )
 
 

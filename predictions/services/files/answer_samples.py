@@ -176,7 +176,7 @@ def _place_line(
     if stage.has_target:
         target = description.target
         row["target"] = target.removeprefix(samples.ALL) if target.startswith(samples.ALL) else (
-            line.target if description.target else item.origin
+            line.target if description.target else item.culture
         )  # fmt: skip
         if row["target"] not in cultures:
             text = _("Its culture, “%(name)s”, is none that is asked about in this stage.")

@@ -10,6 +10,7 @@ from django.db.models import QuerySet
 from annotation.models import Campaign, Unit
 from benchmarks.models import Item
 from benchmarks.queries.availability import is_available
+from benchmarks.queries.cultures import culture
 from jobs.queries.statements import execute, fetch
 from predictions.models import Call, Run
 from predictions.prompts.contract import Prompt, Scene
@@ -98,9 +99,9 @@ def all_spots(campaign: Campaign, selection: Mapping[str, Any]) -> list[ItemTarg
     targets, own = chooser.common(), campaign.stage.own_items_only and chooser.kind == COHORTS
     return [
         ItemTarget(pk, key, target.text, target.label_set)
-        for pk, key, origin in items.values_list("pk", "key", "origin")
+        for pk, key, own_label in items.annotate(of_culture=culture()).values_list("pk", "key", "of_culture")
         for target in targets
-        if not own or target.text in ("", origin)
+        if not own or target.text in ("", own_label)
     ]
 
 
@@ -186,7 +187,11 @@ def count_new_units(run: Run) -> int:
     else:
         items, targets = items_of(campaign, selection), [target.text for target in chooser.common()]
         own = campaign.stage.own_items_only and chooser.kind == COHORTS and targets != [""]
-        units = items.filter(origin__in=targets).count() if own else items.count() * len(targets)
+        units = (
+            items.annotate(of_culture=culture()).filter(of_culture__in=targets).count()
+            if own
+            else items.count() * len(targets)
+        )
     units = min(units, int(selection["sample"])) if selection.get("sample") else units
     return max(0, units - Call.objects.filter(run=run, repeat=0, item__withdrawn_at=None).count())
 

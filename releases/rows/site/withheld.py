@@ -4,7 +4,7 @@
 
 _OF_SPLIT = "SELECT FROM releases_releaseitem w WHERE w.release_id = {release} AND w.item_id ="
 NOTHING_WITHHELD = "{withheld} = ''"
-COPIED = ("concept", "origin", "condition")
+COPIED = ("concept", "origin", "condition", "answer_target")
 """What an item has of its sources, or of an answer."""
 
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from annotation.models import StageDraft
 from annotation.sheets.sheet import Sheet
 from benchmarks.models import Stage
 from tests.annotation.chain.factories import (
@@ -122,3 +123,78 @@ def test_only_who_works_on_the_benchmark_adds_a_judge(world: World, answers: Sta
         assert world.client(user).get(url).status_code == 404
         assert world.client(user).post(url, DATA).status_code == 404
     assert world.client(world.mara).get(url).status_code == 200
+
+
+@pytest.fixture
+def own(world: World) -> Stage:
+    """A question that each cohort answers about its own culture, with two answers about each."""
+    stage = Stage.objects.create(
+        benchmark=world.benchmark, key="own", name="Customs", display="words", pictures="none", sheet=ANSWER,
+        has_target=True, position=1, skip_reasons=SKIPS,
+    )  # fmt: skip
+    stand_in([stage.items.create(key="tea", text="What is tea for?")])
+    campaign = create_open_campaign(stage, world.egypt, world.brazil, target=2)
+    for user, cohort in (
+        (world.nour, world.egypt), (world.tarek, world.egypt), (world.bia, world.brazil), (world.caio, world.brazil),
+    ):  # fmt: skip
+        answer(claim_sheet(rater(user), campaign, cohort), answer=f"For guests, {user.name} says")
+    return stage
+
+
+@pytest.mark.parametrize("judged_by", ["own", "all"])
+def test_the_form_asks_who_judges_answers_about_a_culture(world: World, own: Stage, judged_by: str) -> None:
+    mara, url = world.client(world.mara), f"/b/{world.benchmark.slug}/stages/judge/"
+    page = mara.get(url).content.decode()
+    assert "“Customs” asks each cohort about its own culture. Its answers now: Brazil 2, Egypt 2." in page
+    assert '<option value="own" selected>' in page, "unless the researcher says otherwise"
+    mara.post(url, {**DATA, "answers": "own|answer", "judged_by": judged_by})
+    process_derivations()
+    judge = Stage.objects.get(key="judge")
+    assert (judge.own_items_only, judge.layout["culture"]) == (judged_by == "own", True)
+    campaign = create_open_campaign(judge, world.egypt, world.brazil)
+    by_cohort = campaign.cohorts.order_by("cohort__label").values_list("cohort__label", "tallies__wanted")
+    n = 2 if judged_by == "own" else 4
+    assert sorted(row for row in by_cohort if row[1]) == [("Brazil", n), ("Egypt", n)]
+    composed = mara.get(f"/b/{world.benchmark.slug}/stages/{judge.pk}/").content.decode()
+    words = {
+        "own": "Each cohort gets only the items of its own culture: Brazil 2, Egypt 2.",
+        "all": "Every cohort gets all of them, and the sheet names the culture that an answer is about.",
+    }
+    assert words[judged_by] in composed and words["all" if judged_by == "own" else "own"] not in composed
+
+
+def test_answers_about_no_culture_are_judged_by_all_as_before(world: World, answers: Stage) -> None:
+    mara, url = world.client(world.mara), f"/b/{world.benchmark.slug}/stages/judge/"
+    assert "Its answers now" not in mara.get(url).content.decode()
+    mara.post(url, DATA)
+    judge = Stage.objects.get(key="judge")
+    assert not judge.own_items_only and "culture" not in judge.layout
+
+
+def test_a_stage_composed_by_hand_begins_with_the_cohort_of_the_culture(world: World, own: Stage) -> None:
+    mara, start = world.client(world.mara), f"/b/{world.benchmark.slug}/stages/"
+    mara.post(start, {"name": "By hand", "like": ""})
+    stage = Stage.objects.get(name="By hand")
+    url = f"{start}{stage.pk}/"
+
+    def drafted() -> tuple[bool, bool]:
+        content = StageDraft.objects.get(stage=stage).content
+        return bool(content.get("own_items_only")), bool((content.get("layout") or {}).get("culture"))
+
+    post_form(mara, url, "save", change={"s:display": "candidate"})
+    assert drafted() == (False, False), "nothing is judged yet"
+    post_form(mara, url, "save", change={"s:derivation.kind": "verdicts", "m:derivation.from": "own"})
+    assert drafted() == (True, True)
+    post_form(mara, url, "save", change={"b:own_items_only": "0", "b:layout.culture": "0"})
+    post_form(mara, url, "save", change={"s:name": "By hand, all"})
+    assert drafted() == (False, False), "a choice stays"
+    assert "does not name the culture that an answer is about" in mara.get(url).content.decode()
+
+
+def test_answers_about_two_cultures_are_judged_by_all(world: World, answers: Stage) -> None:
+    """An answer to a pair of two cultures is no cohort's own, so the choice of the form would leave it to nobody."""
+    answers.items.update(answer_target="Brazil|Egypt")
+    mara, url = world.client(world.mara), f"/b/{world.benchmark.slug}/stages/judge/"
+    mara.post(url, {**DATA, "judged_by": "own"})
+    judge = Stage.objects.get(key="judge")
+    assert not judge.own_items_only and judge.layout["culture"]
