@@ -1,6 +1,6 @@
 from django.urls import path
 
-from releases.views import description, export, foreign, imports, releases, tool_exports
+from releases.views import checks, description, export, foreign, imports, releases, tool_exports
 
 app_name = "releases"
 urlpatterns = [
@@ -19,5 +19,7 @@ urlpatterns = [
     path("b/<slug:slug>/releases/<int:release_id>/action/", releases.action, name="action"),
     path("b/<slug:slug>/releases/<int:release_id>/files/<int:file_id>/", releases.file, name="file"),
     path("b/<slug:slug>/releases/<int:release_id>/withheld/<int:withheld_id>/", releases.withheld, name="withheld"),
+    path("b/<slug:slug>/releases/<int:release_id>/check/", checks.check, name="check"),
+    path("b/<slug:slug>/releases/<int:release_id>/deposit/", checks.deposit, name="deposit"),
     path("b/<slug:slug>/releases/<int:release_id>/archive/", releases.whole, name="archive"),
 ]

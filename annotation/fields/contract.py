@@ -1,5 +1,6 @@
 """What a field kind is. Pure: no Django, no project code. A kind's `spec.py` imports only this module."""
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -86,6 +87,10 @@ class CodedValue:
     value: float | None = None
 
 
+ColumnTyped = Literal["", "code", "integer_code", "flag", "codes", "boxes"]
+"""`code`: one of few texts. `integer_code`: a code that is a small whole number. `flag`: true or false."""
+
+
 @dataclass(frozen=True)
 class Column:
     """One export column. `suffix` is put behind the field's key. `typed`: what it is in a file with types, where that
@@ -94,7 +99,7 @@ class Column:
     suffix: str
     type: Literal["string", "number", "integer", "json"]
     meaning: str
-    typed: Literal["", "codes", "boxes"] = ""
+    typed: ColumnTyped = ""
 
 
 @dataclass(frozen=True)
@@ -308,6 +313,15 @@ def match_option(raw: Any, options: Sequence[Option]) -> str:
     if all(option.code != code for option in options):
         raise InvalidAnswer("not_an_option", given=code[:60])
     return code
+
+
+def typed_code(options: Sequence[Option]) -> ColumnTyped:
+    """What a single code is in a file with types. 01 is no number, since it would lose its zero."""
+    codes = {option.code for option in options}
+    if codes == {"true", "false"}:
+        return "flag"
+    numbers = bool(codes) and all(re.fullmatch(r"-?[1-9]\d{0,3}|0", code) for code in codes)
+    return "integer_code" if numbers else "code"
 
 
 def describe_options(options: Sequence[Option], language: str) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.conf import settings
 
-from releases.contents import pictures, soft_labels, vectors
+from releases.contents import eligibility, gold, pictures, soft_labels, vectors
 from releases.contents.coco import CocoFile, coco_files
 from releases.contents.parts import TablePart
 from releases.contents.pictures import (
@@ -45,7 +45,7 @@ MEDIA_TYPES = {
     "json": "application/json",
 }
 MANIFEST, CHECKSUMS = "MANIFEST.json", "SHA256SUMS"
-WITHHELD = "withheld/answers.jsonl"
+WITHHELD, WITHHELD_GOLD = "withheld/answers.jsonl", "withheld/gold.csv"
 
 
 @dataclass(frozen=True)
@@ -68,6 +68,7 @@ def planned_files(release: Release, tables: list[ReleaseTable]) -> list[PlannedF
     files = [file for table in tables for form in formats for file in _rows_files(release, table, form)]
     files += [_record_file(release, table, record, form) for table, record in records_of(tables) for form in formats]
     files += [_soft_labels(release, table, form) for table in tables if table.table.key == RATINGS for form in formats]
+    files += [*_gold_files(release, tables), *_eligibility_file(release)]
     files += _picture_files(release, tables)
     if release.chosen.withheld:
         files.append(_withheld_file(release, tables))
@@ -172,6 +173,34 @@ def _soft_labels(release: Release, ratings: ReleaseTable, form: str) -> PlannedF
 
     path = table_path(f"{ratings.stage.key}/{soft_labels.KEY}", form)
     return PlannedFile(path, MEDIA_TYPES[form], begin, True)
+
+
+def _gold_files(release: Release, tables: list[ReleaseTable]) -> Iterator[PlannedFile]:
+    """Where something is known to be right. What people said of a withheld split stays on the server."""
+    facts, withheld = release.facts.get("gold", {}), release.chosen.withheld
+    if not any(facts.values()):
+        return
+    read = sum(_count(release, [table]) for table in tables
+               if table.table.key == ITEMS and table.stage.key in facts[gold.GIVEN])  # fmt: skip
+    rows = partial(gold.gold_rows, facts, tables)
+    yield PlannedFile(gold.PATH, MEDIA_TYPES["csv"], _csv(gold.COLUMNS, rows), True, read)
+    if withheld and facts[gold.CALIBRATION]:
+        kept = _csv(gold.COLUMNS, lambda _progress: gold.calibration_rows(facts, tables, [withheld]))
+        yield PlannedFile(WITHHELD_GOLD, MEDIA_TYPES["csv"], kept, True, withheld=True)
+
+
+def _eligibility_file(release: Release) -> Iterator[PlannedFile]:
+    if rows := release.facts.get("eligibility"):
+        begin = _csv(eligibility.COLUMNS, lambda _progress: iter(rows))
+        yield PlannedFile(eligibility.PATH, MEDIA_TYPES["csv"], begin, True)
+
+
+def _csv(columns: tuple[RowColumn, ...], rows: Callable[[Progress], Iterator[Row]]) -> Callable[[Progress], Content]:
+    def begin(progress: Progress) -> Content:
+        table = ArchiveFile("", "", columns, rows(progress))
+        return table.lines("csv"), table.written
+
+    return begin
 
 
 def _picture_files(release: Release, tables: list[ReleaseTable]) -> Iterator[PlannedFile]:

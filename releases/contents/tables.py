@@ -18,7 +18,7 @@ from releases.rows.kinds import RowScope
 
 CHUNK = 2000
 RATINGS, ITEMS = "ratings", "items"
-SPLIT = RowColumn("split", "", "text", "The split of the item in this release.")
+SPLIT = RowColumn("split", "", "text", "The split of the item in this release.", coded=True)
 IMAGE = RowColumn("image", "", "file", "The file of its picture; null: it is not in the release.")
 IMAGES = RowColumn("images", "", "files", "The files of its pictures, as pictures lists them.")
 Progress = Callable[[int], None]

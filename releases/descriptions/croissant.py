@@ -39,6 +39,7 @@ CONTEXT: dict[str, Any] = {
 _FORMATS = {"parquet": "application/x-parquet", "csv": "text/csv", "jsonl": "application/jsonlines"}
 _TYPES = {"int8": "sc:Integer", "int4": "sc:Integer", "float8": "sc:Float", "bool": "sc:Boolean", "time": "sc:Date"}
 _CELLS = {"number": "sc:Float", "integer": "sc:Integer"}
+_TYPED_CELLS = {**_CELLS, "integer_code": "sc:Integer", "flag": "sc:Boolean"}
 
 
 class DescribedColumn(NamedTuple):
@@ -102,8 +103,9 @@ def _address(release: Release) -> dict[str, str]:
 def columns_of(table: ReleaseTable, form: str) -> list[DescribedColumn]:
     """Fixed columns, then those of the sheets. Readers of Croissant take no lists of boxes: those are in `answers`."""
     fixed, is_typed = described(table.columns), form == "parquet"
+    types = _TYPED_CELLS if is_typed else _CELLS
     own = [
-        DescribedColumn(f"answer.{name}", _CELLS.get(kind, "sc:Text"), "Of the sheet; see the codebook.",
+        DescribedColumn(f"answer.{name}", types.get(kind, "sc:Text"), "Of the sheet; see the codebook.",
                is_list=is_typed and kind == "codes")
         for name, kind in table.table.cells.items() if not (is_typed and kind == "boxes")
     ]  # fmt: skip

@@ -16,6 +16,8 @@ from releases.rows.filters import Condition, conditions_of
 from releases.rows.items import ITEMS
 from releases.rows.kinds import RowKind, RowScope
 
+CODES = frozenset({"code", "integer_code", "flag"})
+
 
 @dataclass
 class ArchiveFile:
@@ -86,11 +88,12 @@ def archive_files(
 
 
 def _cells(sheets: Sequence[Sheet]) -> dict[str, str]:
-    """The columns of all versions of the sheet, as a file with types has them. One whose type has changed is text."""
+    """The columns of all versions of the sheet, as a file with types has them. One whose type has changed is text, or a
+    code if all were codes."""
     types: dict[str, str] = {}
     for sheet in sheets:
         for column in sheet.columns():
             kind = column.typed or column.type
             known = types.setdefault(column.suffix, kind)
-            types[column.suffix] = known if known == kind else "string"
+            types[column.suffix] = known if known == kind else "code" if {known, kind} <= CODES else "string"
     return types

@@ -40,6 +40,9 @@ UNCOUNTED = {
     "withdrawn": "The import that brought it was withdrawn.",
 }
 TYPED = {
+    "code": {"parquet": "code, as dictionary of texts"},
+    "integer_code": {"parquet": "code, as whole number of 16 bits"},
+    "flag": {"parquet": "true or false"},
     "codes": {"parquet": "list of codes"},
     "boxes": {"parquet": "list of x, y, width, height (pixels of the upright picture) and label"},
 }

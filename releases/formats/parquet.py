@@ -17,6 +17,7 @@ ROWS = 5000  # of one group: memory holds no more of them
 PICTURE_BYTES = 16_000_000  # of the pictures of one group
 _ANSWERS: dict[str, Any] = {
     "string": "text", "json": "json", "number": "float8", "integer": "int8", "codes": "codes", "boxes": "boxes",
+    "code": "code", "integer_code": "int2", "flag": "flag",
 }  # fmt: skip
 
 
@@ -73,11 +74,11 @@ def _features(columns: Sequence[RowColumn], own: Sequence[RowColumn]) -> dict[st
 
 
 def _field(name: str, column: RowColumn) -> Any:
-    return arrow.field(name, _TYPES[column.type][0], metadata={"meaning": column.meaning, "unit": column.unit})
+    return arrow.field(name, _TYPES[column.typed][0], metadata={"meaning": column.meaning, "unit": column.unit})
 
 
 def _array(column: RowColumn, values: Iterable[Any]) -> Any:
-    kind, convert = _TYPES[column.type]
+    kind, convert = _TYPES[column.typed]
     return arrow.array([None if value is None else convert(value) for value in values], kind)
 
 
@@ -87,6 +88,10 @@ def _text(value: Any) -> str:
 
 def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
+
+
+def _flag(value: str) -> bool:
+    return value == "true"
 
 
 def _codes(value: str) -> list[str]:
@@ -99,12 +104,23 @@ def _as_it_is(value: Any) -> Any:
 
 _BOX = arrow.struct([*((name, arrow.float64()) for name in ("x", "y", "width", "height")), ("label", arrow.string())])
 _PICTURE = arrow.struct([("bytes", arrow.binary()), ("path", arrow.string())])
-_DTYPES = {"int8": "int64", "int4": "int32", "float8": "float64", "bool": "bool", "time": "timestamp[us, tz=UTC]"}
+_DTYPES = {
+    "int2": "int16",
+    "int4": "int32",
+    "int8": "int64",
+    "float8": "float64",
+    "bool": "bool",
+    "flag": "bool",
+    "time": "timestamp[us, tz=UTC]",
+}
 _TYPES: dict[str, tuple[Any, Callable[[Any], Any]]] = {
+    "int2": (arrow.int16(), int),
     "int8": (arrow.int64(), int),
     "int4": (arrow.int32(), int),
     "float8": (arrow.float64(), float),
     "bool": (arrow.bool_(), bool),
+    "flag": (arrow.bool_(), _flag),
+    "code": (arrow.dictionary(arrow.int32(), arrow.string()), _text),
     "text": (arrow.string(), _text),
     "person": (arrow.string(), _text),
     "json": (arrow.string(), _json),

@@ -17,12 +17,13 @@ from jobs.pages.progress import progress_context
 from people.models import User
 from releases.access import visible_releases
 from releases.contents.site_rows import FOLDER
-from releases.descriptions.citation import bibtex
+from releases.descriptions.citation import bibtex, doi_of
 from releases.models import Release, ReleaseFile
 from releases.queries.differences import stored_differences
 from releases.queries.main_numbers import main_numbers
 from releases.queries.needed_version import stored_need, version_order
 from releases.queries.publication import publication_errors, publication_warnings, withdrawn_since
+from releases.services import downloads
 
 CHIPS = {
     Release.State.DRAFT: "hollow",
@@ -110,11 +111,12 @@ def file_groups(release: Release) -> Iterator[FileGroup]:
 def release_context(user: User, release: Release) -> dict[str, Any]:
     """What `releases/release.html` takes."""
     benchmark, is_ready = release.benchmark, release.state == Release.State.READY
-    context = base_context(user, benchmark)
+    context, owns = base_context(user, benchmark), is_permitted(user, benchmark, "own")
     files = list(release.files.all())
     return context | build_context(user, release) | {
         "entry": release_entry(release),
-        "owns": is_permitted(user, benchmark, "own"),
+        "owns": owns,
+        "withheld": list(release.withheld_files.order_by("path")) if owns and downloads.is_available(release) else [],
         "groups": [group for group in file_groups(release) if group.files],
         "bytes": sum(file.bytes for file in files),
         "can_download": release.state in (Release.State.READY, Release.State.PUBLISHED),
@@ -123,6 +125,7 @@ def release_context(user: User, release: Release) -> dict[str, Any]:
         "differences": stored_differences(release),
         "need": stored_need(release),
         "citation": bibtex(release) if "described" in release.facts else "",
+        "doi": doi_of(release) if "described" in release.facts else "",
         "numbers": main_numbers(release, release.parent) if release.built_at and release.parent else [],
         "pictures": PICTURES[release.chosen.pictures],
         "since": withdrawn_since(release) if release.published_at else None,

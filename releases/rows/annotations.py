@@ -57,8 +57,8 @@ COLUMNS: tuple[RowColumn, ...] = (
         "person",
         "Who answered: a person's pseudonym, the same throughout this benchmark and in no other; a model's name.",
     ),
-    RowColumn("rater_kind", "r.kind", "text", "person or model."),
-    RowColumn("setting", "r.setting", "text", "How a model was asked; empty of a person."),
+    RowColumn("rater_kind", "r.kind", "text", "person or model.", coded=True),
+    RowColumn("setting", "r.setting", "text", "How a model was asked; empty of a person.", coded=True),
     RowColumn(
         "model_info",
         f"CASE WHEN {BY_MODEL} THEN r.about::text END",
@@ -71,6 +71,7 @@ COLUMNS: tuple[RowColumn, ...] = (
         "text",
         "State of the assignment; of a version that is not live, what a reviewer decided on"
         " it, else submitted. See states, and uncounted_because.",
+        coded=True,
     ),
     RowColumn(
         "counted",
@@ -78,13 +79,14 @@ COLUMNS: tuple[RowColumn, ...] = (
         "bool",
         "Whether the answer enters the numbers; one to a withdrawn item does not, see withdrawn.",
     ),
-    RowColumn("uncounted_because", "a.uncounted_because", "text", "Why it does not; see uncounted."),
+    RowColumn("uncounted_because", "a.uncounted_because", "text", "Why it does not; see uncounted.", coded=True),
     RowColumn(
         "consent",
         f"CASE WHEN {BY_MODEL} THEN NULL WHEN s.participation_id IS NULL THEN 'in_file' ELSE '' END",
         "text",
         "What the rater has agreed to by now: agreed, agreed_earlier (to an older text), never_asked, withdrawn,"
         " not_needed (the team has no text); in_file where the answer came in a file, null of a model.",
+        coded=True,
     ),
     RowColumn(
         "consent_version",
@@ -97,7 +99,7 @@ COLUMNS: tuple[RowColumn, ...] = (
     RowColumn("sheet_version", "v.major || '.' || v.minor", "text", "Sheet that was shown; see sheets."),
     RowColumn("instruction_version", "n.number", "int4", "Instructions that were in force; see instructions."),
     RowColumn("rule_version", "a.rule_version", "text", "Acceptance rule that was in force."),
-    RowColumn("language", "a.language", "text", "Language of the interface."),
+    RowColumn("language", "a.language", "text", "Language of the interface.", coded=True),
     RowColumn("shown_at", "a.shown_at", "time", "When the sheet was shown (UTC)."),
     RowColumn("submitted_at", "a.submitted_at", "time", "When it was submitted (UTC)."),
     RowColumn(
@@ -124,6 +126,7 @@ COLUMNS: tuple[RowColumn, ...] = (
         "text",
         "How the answer was obtained: logprobs, guided, schema, text, likelihood (of a"
         " given text), similarity or boxes. They are different measurements. Empty where a file does not say.",
+        coded=True,
     ),
     RowColumn(
         "incomplete",

@@ -5,11 +5,26 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 ColumnType = Literal[
-    "int8", "int4", "float8", "bool", "text", "time", "json", "person", "file", "files", "codes", "boxes"
+    "int8",
+    "int4",
+    "int2",
+    "float8",
+    "bool",
+    "text",
+    "time",
+    "json",
+    "person",
+    "file",
+    "files",
+    "codes",
+    "boxes",
+    "code",
+    "flag",
 ]
 """`time` is a text such as 2026-03-01T12:00:00.000000Z. `json` is any value that JSON has. `person` is a pseudonym: a
 number in the database, a text such as R-0123456789ab in a row. In Parquet alone there are `file` and `files`, pictures
-that hold `bytes` and `path`, and `codes` and `boxes`, lists in answers. Every column may be null: nothing is known."""
+that hold `bytes` and `path`; `codes` and `boxes`, lists in answers; `code`, `int2` and `flag`, single codes in answers.
+Every column may be null: nothing is known."""
 Scope = Literal["read", "export"]
 Row = dict[str, Any]
 
@@ -26,6 +41,7 @@ class RowColumn:
         meaning: a sentence for the codebook.
         unit: of a number, such as seconds; empty of a count, an id or a text.
         scope: what a token needs to read it; `export` for what comes out of people's answers.
+        coded: of a text: one of few, so a file with types has them in a dictionary.
     """
 
     name: str
@@ -34,6 +50,12 @@ class RowColumn:
     meaning: str
     unit: str = ""
     scope: Scope = "export"
+    coded: bool = False
+
+    @property
+    def typed(self) -> ColumnType:
+        """What it is in a file with types."""
+        return "code" if self.coded else self.type
 
     @property
     def is_internal(self) -> bool:

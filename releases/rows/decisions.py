@@ -15,7 +15,7 @@ _OUTCOME_COLUMNS = (
     ITEM,
     TARGET,
     LABEL_SET,
-    RowColumn("state", "o.state", "text", "What the rule says; see values."),
+    RowColumn("state", "o.state", "text", "What the rule says; see values.", coded=True),
     RowColumn(
         "failed",
         "o.failed::text",
@@ -65,7 +65,7 @@ _REVIEW_COLUMNS = (
         " on, in the order of their first decision in this benchmark; filter: no person, but a filter of a later"
         " stage.",
     ),
-    RowColumn("decision", "d.decision", "text", "What was decided; see values."),
+    RowColumn("decision", "d.decision", "text", "What was decided; see values.", coded=True),
     RowColumn("reason", "d.reason", "text", "Code of the reason; empty for what was accepted. See reasons."),
     RowColumn("comment", "d.comment", "text", "What the reviewer wrote to the author, as it was written."),
     RowColumn(
@@ -74,6 +74,7 @@ _REVIEW_COLUMNS = (
         "text",
         "first; second: of a drawn part, by somebody who did not see the first; third: by"
         " another person, where the two differ.",
+        coded=True,
     ),
     RowColumn("at", "d.at", "time", "When it was decided (UTC)."),
     RowColumn("undone_at", "d.undone_at", "time", "When it was undone (UTC); null: it is valid."),

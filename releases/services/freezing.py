@@ -16,6 +16,8 @@ from jobs.services.lease_keeper import kept_lease
 from predictions.models import Run
 from releases.contents.agreement_files import agreement_facts
 from releases.contents.coco import consensus_questions
+from releases.contents.eligibility import eligibility_rows, is_there
+from releases.contents.gold import gold_facts
 from releases.contents.parts import parts_of, shipped_parts
 from releases.contents.site_rows import site_tables
 from releases.contents.tables import RATINGS, ReleaseTable, release_tables
@@ -67,6 +69,9 @@ def freeze(work: JobContext, release_id: int) -> Release:
         release.facts = {**_parts(release, tables), **_facts(tables), "documents": _documents(release, tables)}
         release.facts["consensus"] = consensus_questions(tables)
         release.facts["site_rows"] = site
+        release.facts["gold"] = gold_facts(tables)
+        rules = eligibility_rows(release.benchmark, tables)
+        release.facts["eligibility"] = rules if is_there(rules) else []
         release.facts["known"] = known_facts(release.benchmark, release.chosen)
         release.facts["described"] = description_facts(release.benchmark, release.chosen)
         release.facts["agreement"] = _agreement(release, tables)

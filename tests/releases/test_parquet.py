@@ -9,8 +9,11 @@ import pyarrow as arrow
 import pyarrow.parquet as parquet
 import pytest
 
+from annotation.fields.contract import Option, typed_code
 from annotation.models import Campaign
+from annotation.sheets.sheet import Sheet
 from benchmarks.models import Item
+from releases.exports.archive_files import _cells
 from releases.formats import parquet as writer
 from releases.rows.columns import RowColumn
 from tests.evaluation.data import an_open_campaign, give_ratings, of_condition, table
@@ -45,10 +48,12 @@ def test_it_has_the_rows_of_json_lines_with_types(
         arrow.int64(), arrow.bool_(), arrow.float64(),
     )  # fmt: skip
     assert types["submitted_at"] == arrow.timestamp("us", tz="UTC")
+    assert types["answer.relevance"] == arrow.int16(), "its codes are 1 to 5"
+    assert types["state"] == arrow.dictionary(arrow.int32(), arrow.string())
     assert ratings.schema.field("active_seconds").metadata[b"unit"] == b"seconds"
     for row, line in zip(ratings.to_pylist(), map(json.loads, lines), strict=True):
         assert row["submitted_at"] == datetime.fromisoformat(line["submitted_at"])
-        assert row["answer.relevance"] == line["codes"]["relevance"]
+        assert row["answer.relevance"] == int(line["codes"]["relevance"])
         for name, value in line.items():
             if name not in ("submitted_at", "shown_at"):
                 stored = row[name]
@@ -92,3 +97,36 @@ def test_several_codes_are_a_list() -> None:
     read_back = parquet.read_table(io.BytesIO(data))
     assert read_back.to_pydict() == {"answer.seen": [["food", "rite"], [], None]}
     assert read_back.schema.field("answer.seen").type == arrow.list_(arrow.string())
+
+
+@pytest.mark.parametrize(
+    ("codes", "kind", "read_back"),
+    [
+        (["1", "2", "-3", "0"], "int16", [1, 2, -3, 0, None]),
+        (["true", "false"], "bool", [True, False, None]),
+        (["01", "2"], "dictionary<values=string, indices=int32, ordered=0>", ["01", "2", None]),
+        (["1", "70000"], "dictionary<values=string, indices=int32, ordered=0>", ["1", "70000", None]),
+        (["yes", "no"], "dictionary<values=string, indices=int32, ordered=0>", ["yes", "no", None]),
+    ],
+)
+def test_single_codes_have_the_type_that_they_are_coded_in(codes: list[str], kind: str, read_back: list[Any]) -> None:
+    from releases.formats.archive import FileSummary
+
+    typed = typed_code([Option(code, {"en": code}) for code in codes])
+    rows: list[dict[str, Any]] = [*({"cells": {"seen": code}} for code in codes), {"cells": {}}]
+    data = b"".join(writer.parquet_blocks(rows, [], {"seen": typed}, FileSummary()))
+    table = parquet.read_table(io.BytesIO(data))
+    assert str(table.schema.field("answer.seen").type) == kind
+    assert table.to_pydict() == {"answer.seen": read_back}
+
+
+def test_versions_of_a_sheet_with_other_codes_share_a_type() -> None:
+    def sheet(codes: list[str]) -> Sheet:
+        options = [{"code": code, "label": {"en": code}} for code in codes]
+        fields = [
+            {"key": "seen", "kind": "choice", "version": 1, "label": {"en": "Seen"}, "config": {"options": options}}
+        ]
+        return Sheet.from_json({"fields": fields})
+
+    assert _cells([sheet(["1", "2"])])["seen"] == "integer_code"
+    assert _cells([sheet(["1", "2"]), sheet(["1", "none"])])["seen"] == "code"

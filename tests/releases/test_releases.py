@@ -52,7 +52,7 @@ def test_every_format_has_the_rows_of_that_moment(world: World, campaign: Campai
     assert [row["answer.relevance"] for row in csv_rows(files["csv/relevance/ratings.csv"])] == codes
     stored = ReleaseFile.objects.get(release=release, path="data/relevance/ratings/train-00000-of-00001.parquet")
     columns = parquet.read_table(default_storage.path(stored.stored_name)).to_pydict()
-    assert columns["answer.relevance"] == codes
+    assert columns["answer.relevance"] == [int(code) for code in codes]
     assert (
         len(json_rows(files["jsonl/relevance/items.jsonl"]))
         == len(world.items)

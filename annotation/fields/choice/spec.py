@@ -9,7 +9,7 @@ import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 from annotation.fields.contract import (
     MAX_CODE,
@@ -18,6 +18,7 @@ from annotation.fields.contract import (
     Check,
     CodedValue,
     Column,
+    ColumnTyped,
     ConfigError,
     Examples,
     FaultyExample,
@@ -34,6 +35,7 @@ from annotation.fields.contract import (
     reject_unknown_keys,
     require,
     require_options,
+    typed_code,
 )
 
 Answer: TypeAlias = str | list[str]
@@ -165,7 +167,7 @@ class ChoiceSpec(Spec[Config, Answer]):
 
     def columns(self, config: Config) -> tuple[Column, ...]:
         meaning = 'codes of the options chosen, joined by "|"' if config.many else "code of the option chosen"
-        typed: Literal["codes", ""] = "codes" if config.many else ""
+        typed: ColumnTyped = "codes" if config.many else typed_code(config.options)
         return (Column("", "string", meaning, typed), Column("_label", "string", "the same in English words"))
 
     def cells(self, answer: Answer, config: Config) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from annotation.fields.contract import (
     match_option,
     reject_unknown_keys,
     require_options,
+    typed_code,
 )
 
 Answer: TypeAlias = str
@@ -88,7 +89,12 @@ class RatingSpec(Spec[Config, Answer]):
 
     def columns(self, config: Config) -> tuple[Column, ...]:
         return (
-            Column("", "string", f"code of the point chosen, {config.points[0].code} to {config.points[-1].code}"),
+            Column(
+                "",
+                "string",
+                f"code of the point chosen, {config.points[0].code} to {config.points[-1].code}",
+                typed_code(config.points),
+            ),
             Column("_label", "string", "its label in English"),
         )
 
