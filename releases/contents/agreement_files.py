@@ -15,7 +15,7 @@ from annotation.models import Campaign, Rating
 from benchmarks.models import Benchmark
 from evaluation.rendering.csv_file import to_csv
 from evaluation.reports import agreement_formats
-from evaluation.reports.agreement import agreement
+from evaluation.reports.agreement import AgreementReport, agreement
 from evaluation.reports.agreement_tables import conditions_table, questions_table
 from evaluation.selections.catalogue import catalogue_of
 from evaluation.selections.selection import SelectionError, select
@@ -26,31 +26,33 @@ MAX_RATINGS = 200_000
 def agreement_facts(
     benchmark: Benchmark, stages: Sequence[tuple[str, Sequence[Campaign]]], at: datetime, *, withheld: bool
 ) -> dict[str, Any]:
-    """`stages`: keys with their campaigns. "json" and "csv" are texts by stage, "lines" are sentences."""
+    """`stages`: keys with their campaigns. "json" is a text, "csv" are texts by the name of their file, "lines" are
+    sentences."""
     documents: dict[str, Any] = {}
     tables: dict[str, str] = {}
     lines: list[str] = []
     with translation.override("en"):
         for stage, campaigns in stages:
-            document, table = _report(benchmark, stage, campaigns, at, withheld=withheld)
+            document, report = _report(benchmark, stage, campaigns, at, withheld=withheld)
             documents[stage] = document
-            if table:
-                tables[stage] = table
+            if report:
+                tables[stage] = "".join(to_csv(conditions_table(report, "en")))
+                tables[f"{stage}/questions"] = "".join(to_csv(questions_table(report, "en")))
                 lines += _lines(stage, document)
     return {"json": json.dumps(documents, ensure_ascii=False, indent=2), "csv": tables, "lines": lines}
 
 
 def _report(
     benchmark: Benchmark, stage: str, campaigns: Sequence[Campaign], at: datetime, *, withheld: bool
-) -> tuple[dict[str, Any], str]:
-    """JSON and CSV; the latter is empty where there is a reason."""
+) -> tuple[dict[str, Any], AgreementReport | None]:
+    """As JSON and as it is; None where there is a reason."""
     ids = [campaign.pk for campaign in campaigns]
     if withheld:
-        return {"reason": "answers_withheld"}, ""
+        return {"reason": "answers_withheld"}, None
     if not ids:
-        return {"reason": "no_campaign"}, ""
+        return {"reason": "no_campaign"}, None
     if Rating.objects.filter(campaign__in=ids).count() > MAX_RATINGS:
-        return {"reason": "too_many_ratings"}, ""
+        return {"reason": "too_many_ratings"}, None
     params = QueryDict(mutable=True)
     params["stage"] = stage
     params.setlist("campaign", [str(pk) for pk in ids])
@@ -58,10 +60,10 @@ def _report(
     try:
         report = agreement(catalogue, select(catalogue, params, every_question=True), at)
     except SelectionError as error:
-        return {"reason": "not_comparable", "message": error.message}, ""
+        return {"reason": "not_comparable", "message": error.message}, None
     document = agreement_formats.to_json(report, "en")
     del document["computed_at"]  # the same bytes whenever it is made
-    return document, "".join(to_csv(conditions_table(report, "en"), questions_table(report, "en")))
+    return document, report
 
 
 def _lines(stage: str, document: dict[str, Any]) -> list[str]:

@@ -9,6 +9,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -26,6 +27,7 @@ from tests.chains.researcher import LINK_FIELD, do_waiting_work
 from tests.personas import World, make_consent_version, make_user
 from tests.predictions.model_server import Act, ReceivedRequest, Server
 from tests.releases.import_steps import differing, other_team, reimported, release_of, table_files
+from tests.releases.second_release import unexplained
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 COHORTS = {"Brazil": "BR", "Egypt": "EG"}
@@ -378,13 +380,15 @@ def reject_a_proverb_and_accept_it_again(study: Study) -> None:
 
 
 def import_its_release(study: Study) -> None:
-    """Into an empty team, where every table says the same, byte by byte."""
+    """Into an empty team, where every table says the same, byte by byte, and a second release says the same."""
     release = release_of(study.world, study.benchmark.pk)
     before = table_files(release.benchmark)
     assert {name.lower().replace(" ", "-") for name in TABLES} <= before.keys()
-    benchmark, job = reimported(release, *other_team())
+    team, user = other_team()
+    benchmark, job = reimported(release, team, user)
     assert not job.rows.filter(outcome="error").exists(), list(job.rows.values_list("name", "message")[:10])
     assert differing(before, table_files(benchmark)) == {}
+    assert unexplained(replace(study.world, owner=user), release, benchmark) == []
 
 
 def change_decision(study: Study, shown: str, decision: str, reason: str | None = None) -> None:
