@@ -62,10 +62,13 @@ def private_networks(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
 
 @register()
 def check_api_rate(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
-    if re.fullmatch(r"[1-9]\d*/(s|sec|m|min|h|hour|d|day)", settings.API_RATE):
-        return []
     hint = "Write a number of requests and a time, such as 120/min."
-    return [Error(f"EMIC_API_RATE is no rate: {settings.API_RATE!r}.", hint=hint, id="emic.E006")]
+    rates = {"EMIC_API_RATE": settings.API_RATE, "EMIC_API_TEAM_RATE": settings.API_TEAM_RATE}
+    return [
+        Error(f"{name} is no rate: {rate!r}.", hint=hint, id="emic.E006")
+        for name, rate in rates.items()
+        if not re.fullmatch(r"[1-9]\d*/(s|sec|m|min|h|hour|d|day)", rate)
+    ]
 
 
 @register()

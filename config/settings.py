@@ -195,6 +195,7 @@ CONTENT_SECURITY_POLICY = {
 
 # REST. Of its framework nothing is an installed app: there is no browsable page, so there are no assets of it either.
 API_RATE = env.str("EMIC_API_RATE", "120/min")  # requests of one person, per process of the site
+API_TEAM_RATE = env.str("EMIC_API_TEAM_RATE", "600/min")  # of all people and programs of a team together
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
         "api.protocol.authentication.TokenAuthentication",
@@ -203,8 +204,8 @@ REST_FRAMEWORK = {
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
-    "DEFAULT_THROTTLE_CLASSES": ["api.protocol.authentication.Throttle"],
-    "DEFAULT_THROTTLE_RATES": {"person": API_RATE},
+    "DEFAULT_THROTTLE_CLASSES": ["api.protocol.limits.Throttle"],
+    "DEFAULT_THROTTLE_RATES": {"person": API_RATE, "team": API_TEAM_RATE},
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "DEFAULT_METADATA_CLASS": None,
     "EXCEPTION_HANDLER": "api.protocol.problems.handle",

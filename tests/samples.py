@@ -400,6 +400,7 @@ def row_samples(world: World, done: Assignment) -> dict[str, Any]:
 TABLES_OF = "tests.samples"  # a recipe that is none, with a table of the tests
 STAGE_ROUTES = (
     "stage", "stage_draft", "stage_publish", "stage_versions", "stage_filters", "stage_coverage", "stage_inputs",
+    "stage_second_reviews",
 )  # fmt: skip
 TABLES = {
     "api:table key": "small",

@@ -11,7 +11,6 @@ from rest_framework.authentication import BaseAuthentication, get_authorization_
 from rest_framework.exceptions import APIException, AuthenticationFailed, Throttled
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
-from rest_framework.throttling import UserRateThrottle
 
 from people.models import ApiToken, User
 from people.services.limits.login_throttle_keys import client_address
@@ -97,18 +96,3 @@ def allowed_benchmarks(request: Request) -> set[int] | None:
     """The benchmarks that the token was made for; None: all that its person may see."""
     chosen = request.auth.benchmark_ids if isinstance(request.auth, ApiToken) else []
     return set(chosen) or None
-
-
-class Throttle(UserRateThrottle):
-    """Each person's requests, all their programs together. Counted in each process of the site on its own, in Django's
-    cache: without a cache server that is the process's memory, so the limit is at least this, and nothing breaks."""
-
-    scope = "person"
-
-    def allow_request(self, request: Request, view: Any) -> bool:
-        allowed: bool = super().allow_request(request, view)
-        if getattr(self, "history", None) is not None:
-            used = len(self.history)
-            reset = int(self.duration - (self.now - self.history[-1])) if used else int(self.duration)
-            request.rate_limit = (self.num_requests, int(self.duration), max(self.num_requests - used, 0), reset)
-        return allowed

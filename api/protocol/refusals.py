@@ -21,6 +21,7 @@ from people.services.links import LinkRefused
 from people.services.teams import LastAdmin, LastTeamOwner, PersonNeeded
 from predictions.services.endpoints.endpoints import EndpointRefused
 from predictions.services.runs.answer_runs import RunRefused
+from predictions.services.runs.result_runs import FileRunRefused
 from releases.services.releases import ReleaseRefused
 
 CONFLICT, REFUSED = 409, 422
@@ -29,6 +30,7 @@ REFUSALS: dict[type[Exception], tuple[int, str, object]] = {
     UnknownRecipe: (REFUSED, "unknown-recipe", _("There is no such recipe.")),
     RecipeFileError: (REFUSED, "recipe-refused", ""),
     RunRefused: (REFUSED, "run-refused", ""),
+    FileRunRefused: (REFUSED, "refused", ""),
     CampaignRefused: (REFUSED, "campaign-refused", ""),
     ReleaseRefused: (REFUSED, "release-refused", ""),
     LastAdmin: (REFUSED, "last-admin", _("A team keeps at least one admin.")),

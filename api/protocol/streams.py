@@ -4,11 +4,12 @@ import json
 import threading
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from django.http import StreamingHttpResponse
 
 from api.protocol.problems import TooManyStreams
+from releases.rows.changes import GONE
 from releases.rows.columns import Row
 from releases.rows.snapshot import SnapshotRows
 
@@ -71,9 +72,14 @@ def stream_response(stream: RowStream, headers: dict[str, str], *, compressed: b
     return response
 
 
+def shown_row(row: Row, names: Sequence[str]) -> Row:
+    """These columns; of a row that is gone, what is there of it."""
+    return {name: value for name, value in row.items() if name != "_key"} if GONE in row else {n: row[n] for n in names}
+
+
 def _lines(rows: Iterable[Row], names: list[str]) -> Iterator[bytes]:
     for row in rows:
-        yield json.dumps({name: row[name] for name in names}, ensure_ascii=False).encode() + b"\n"
+        yield json.dumps(shown_row(row, names), ensure_ascii=False).encode() + b"\n"
 
 
 def _blocks(lines: Iterable[bytes]) -> Iterator[bytes]:

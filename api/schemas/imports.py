@@ -40,11 +40,40 @@ class ForeignUploadRow(s.Serializer):
     name = s.CharField(max_length=200)
 
 
-class NewImport(s.Serializer):
-    """Files are names of finished uploads. `kind` items needs `table`, `archive` or both; answers need `table`. With
-    `format` the files of another tool are imported: items, and answers where a campaign is named."""
+class DescribedPredictions(s.Serializer):
+    """What a file of a model's answers does not say itself. The preview says what there is to choose from."""
 
-    kind = s.ChoiceField(["items", "answers"], default="items")
+    model = s.CharField(max_length=200, required=False, help_text="Needed where the file names no model.")
+    setting = s.CharField(max_length=60, required=False, allow_blank=True, help_text="How it was asked.")
+    about = s.DictField(required=False, help_text="Of the model: family, open, released, parameters.")
+    key = s.CharField(max_length=200, required=False, help_text="Column that names the item.")
+    target = s.CharField(max_length=200, required=False, allow_blank=True,
+                         help_text="Column with the culture; =NAME: all are about this one.")  # fmt: skip
+    only = s.CharField(max_length=200, required=False, allow_blank=True, help_text="Filter or scorer of the log.")
+    field = s.CharField(max_length=120, required=False, help_text="Question that was answered; * for all of them.")
+    rater = s.CharField(max_length=200, required=False, help_text="Which of the models of a table.")
+    of_setting = s.CharField(max_length=60, required=False, allow_blank=True, help_text="Which of its settings.")
+
+
+class PredictionsLook(s.Serializer):
+    """What a file of a model's answers has to choose from. Numbers are of the rows that were looked at."""
+
+    keys = s.DictField(child=s.IntegerField(), help_text="Columns that name items, in how many rows.")
+    targets = s.DictField(child=s.IntegerField(), help_text="Columns that name cultures.")
+    cultures = s.ListField(child=s.CharField())
+    only = s.ListField(child=s.CharField())
+    models = s.ListField(child=s.CharField())
+    settings = s.ListField(child=s.CharField(allow_blank=True))
+    questions = s.DictField(child=s.CharField(), help_text="Questions that it can answer.")
+
+
+class NewImport(s.Serializer):
+    """Files are names of finished uploads. `kind` items needs `table`, `archive` or both; answers and predictions need
+    `table`. With `format` the files of another tool are imported: items, and answers where a campaign is named."""
+
+    kind = s.ChoiceField(["items", "answers", "predictions"], default="items")
+    names = s.CharField(required=False, help_text="Upload, of predictions: the COCO file of the data set.")
+    described = DescribedPredictions(required=False, help_text="Of predictions.")
     stage = s.CharField(
         required=False,
         help_text="Key; without it the one with the items of the recipe's paper, else the first not derived.",
@@ -100,6 +129,7 @@ class ImportPreview(s.Serializer):
     columns = ColumnProposal(many=True)
     mapping = s.DictField()
     rows = s.ListField(child=s.DictField(child=s.CharField(allow_blank=True)), help_text="The first 20.")
+    predictions = PredictionsLook(required=False, help_text="Of predictions.")
     program = s.CharField(required=False, allow_blank=True, help_text="Of another tool: what wrote the files.")
     items = s.IntegerField(required=False)
     answers = s.IntegerField(required=False)

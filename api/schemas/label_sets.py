@@ -1,4 +1,4 @@
-"""Sets of labels, and collections that are searched, as they are sent and taken."""
+"""Sets of labels, as they are sent and taken."""
 
 from rest_framework import serializers as s
 
@@ -44,15 +44,3 @@ class NewLabelSet(s.Serializer):
     source = s.CharField(max_length=300, required=False, allow_blank=True)
     licence = s.CharField(max_length=120, required=False, allow_blank=True)
     labels = s.ListField(child=LabelLine(), min_length=1, max_length=MOST_LABELS)
-
-
-class CollectionLine(s.Serializer):
-    id = s.IntegerField()
-    key = s.CharField()
-    version = s.CharField()
-    name = s.CharField()
-    licence = s.CharField(allow_blank=True)
-    stage = s.CharField(allow_null=True, help_text="Key of the stage it is made from; null: a file.")
-    seed = s.IntegerField()
-    entries = s.IntegerField()
-    created_at = s.DateTimeField()

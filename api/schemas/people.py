@@ -17,7 +17,8 @@ class OwnTokenSerializer(TokenSerializer):
     prefix = s.CharField(help_text="Its first letters.")
     created_at = s.DateTimeField()
     last_used_at = s.DateTimeField(allow_null=True)
-    requests_left = s.IntegerField(allow_null=True, help_text="In this minute, of all programs of the person.")
+    requests_left = s.IntegerField(allow_null=True, help_text="In this minute, of the limit that has the fewest left.")
+    rate = s.IntegerField(allow_null=True, help_text="Requests a minute of this token; null: as the site.")
 
 
 class MyTokenSerializer(s.Serializer):
@@ -66,8 +67,9 @@ class CohortChange(NewCohort):
 
 class MemberSerializer(s.Serializer):
     id = s.IntegerField(help_text="Of the membership.")
-    name = s.CharField()
-    email = s.CharField()
+    pseudonym = s.CharField(help_text="Of the membership; not that of the person's answers.")
+    name = s.CharField(allow_null=True, help_text="Null for who does not manage the cohort, and without `admin`.")
+    email = s.CharField(allow_null=True, help_text="As `name`.")
     joined_at = s.DateTimeField()
     left_at = s.DateTimeField(allow_null=True)
 

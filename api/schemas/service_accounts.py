@@ -3,7 +3,7 @@
 from rest_framework import serializers as s
 
 from people.services.service_accounts import SCOPES
-from people.services.tokens import MAX_DAYS
+from people.services.tokens import MAX_DAYS, MAX_RATE
 
 MOST_BENCHMARKS = 100
 
@@ -27,6 +27,7 @@ class ServiceTokenLine(s.Serializer):
     created_at = s.DateTimeField()
     last_used_at = s.DateTimeField(allow_null=True)
     expires_at = s.DateTimeField()
+    rate = s.IntegerField(allow_null=True, help_text="Requests a minute; null: as the site.")
 
 
 class NewServiceToken(s.Serializer):
@@ -36,6 +37,8 @@ class NewServiceToken(s.Serializer):
                          help_text="read without it.")  # fmt: skip
     benchmarks = s.ListField(child=s.IntegerField(min_value=1, max_value=2**53), required=False,
                              max_length=MOST_BENCHMARKS, help_text="Numbers; all without it.")  # fmt: skip
+    rate = s.IntegerField(min_value=1, max_value=MAX_RATE, required=False,
+                          help_text="Requests a minute; as the site without it.")  # fmt: skip
 
 
 class ServiceTokenDone(ServiceTokenLine):

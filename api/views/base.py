@@ -66,12 +66,11 @@ class ResourceView(APIView):
             raise Http404
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
-        """With the limit of requests and what is left of it, by the draft `ratelimit-headers` of the IETF."""
+        """With the limits of requests and what is left of them, by the draft `ratelimit-headers` of the IETF."""
         response = super().finalize_response(request, response, *args, **kwargs)
-        if limits := getattr(request, "rate_limit", None):
-            most, seconds, left, reset = limits
-            response.headers["RateLimit-Policy"] = f'"person";q={most};w={seconds}'
-            response.headers["RateLimit"] = f'"person";r={left};t={reset}'
+        if limits := getattr(request, "rate_limits", None):
+            response.headers["RateLimit-Policy"] = ", ".join(limit.policy for limit in limits)
+            response.headers["RateLimit"] = ", ".join(limit.state for limit in limits)
         return response
 
 

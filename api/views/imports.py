@@ -1,4 +1,4 @@
-"""Imports of items and answers: the same jobs as those of the pages, from uploads of a program."""
+"""Imports of items, answers and predictions: the same jobs as those of the pages, from uploads of a program."""
 
 from contextlib import ExitStack
 from dataclasses import asdict
@@ -29,6 +29,7 @@ from api.schemas.pages import page_of_shape
 from api.views.base import ResourceView
 from api.views.foreign_imports import foreign_preview_json, start_foreign
 from api.views.jobs import jobs_json
+from api.views.prediction_imports import predictions_preview_json, start_predictions
 from api.views.uploads import find_upload
 from benchmarks.access import benchmark_for
 from benchmarks.forms.imports import ImportForm
@@ -45,9 +46,10 @@ from benchmarks.services.imports import StoredImport
 from benchmarks.services.storage import open_binary
 from jobs.models import Job
 from people.models import User
+from predictions.services.files import answer_import
 from releases.services.foreign import foreign_import
 
-KINDS = (imports.KIND, answer_files.KIND, foreign_import.KIND)
+KINDS = (imports.KIND, answer_files.KIND, foreign_import.KIND, answer_import.KIND)
 SHOWN_ROWS = 20
 FORM = ("condition", "source", "licence", "complete", "correct_facts")
 
@@ -66,8 +68,8 @@ class ImportList(ResourceView):
         if self.content.get("format"):
             job = start_foreign(benchmark, _stage(benchmark, self.content), request.user, self.content)
         else:
-            start = start_answers if self.content["kind"] == "answers" else start_items
-            job = start(benchmark, request.user, self.content)
+            starts = {"answers": start_answers, "predictions": _start_predictions, "items": start_items}
+            job = starts[self.content["kind"]](benchmark, request.user, self.content)
         return with_etag(request, jobs_json([job])[0], 201)
 
 
@@ -78,6 +80,9 @@ class ImportPreviewView(ResourceView):
         benchmark = benchmark_for(request.user, slug, can="work_on")
         if self.content.get("format"):
             return Response(foreign_preview_json(_stage(benchmark, self.content), request.user, self.content))
+        if self.content["kind"] == "predictions":
+            uploads = [finished_upload(request.user, self.content, name) for name in ("table", "names")]
+            return Response(predictions_preview_json(benchmark, request.user, self.content, *uploads))
         stage, file = _stage(benchmark, self.content), finished_upload(request.user, self.content, "table")
         if file is None:
             raise _refused("table", _("Name the upload that holds the table."))
@@ -93,6 +98,8 @@ class ImportWithdraw(ResourceView):
         job = Job.objects.filter(pk=job_id, scope=benchmark.scope, kind__in=KINDS).first()
         if job is None:
             raise Http404
+        if job.kind == answer_import.KIND:
+            raise Conflict(_("Withdraw the run that this import made."))
         if job.kind not in withdrawals.KINDS or not job.params.get("campaign"):
             raise Conflict(_("Items are withdrawn one by one, on their pages."))
         if job.state in Job.LIVE:
@@ -207,6 +214,11 @@ def start_answers(benchmark: Benchmark, user: User, content: dict[str, Any]) -> 
         raise Conflict(_("The campaign is open, so people would be given these items. Pause it first."))
     with default_storage.open(file.stored, "rb") as stored:
         return answer_files.start(campaign, user, File(stored.file, file.name), makes_items=data["makes_items"])
+
+
+def _start_predictions(benchmark: Benchmark, user: User, content: dict[str, Any]) -> Job:
+    uploads = [finished_upload(user, content, name) for name in ("table", "names")]
+    return start_predictions(benchmark, user, content, *uploads)
 
 
 def preview_json(stage: Stage, beginning: TableLook, known: bool) -> dict[str, Any]:

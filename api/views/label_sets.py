@@ -1,8 +1,7 @@
-"""Sets of labels of a team, and collections of a benchmark."""
+"""Sets of labels of a team."""
 
 from typing import Any
 
-from django.db.models import Count
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from rest_framework.request import Request
@@ -16,14 +15,13 @@ from api.protocol.problems import Refused
 from api.schemas import label_sets as shapes
 from api.schemas.pages import page_of_shape
 from api.views.base import ResourceView
-from benchmarks.access import benchmark_for, label_set_for, team_for_label_sets
+from benchmarks.access import label_set_for, team_for_label_sets
 from benchmarks.models import Label, LabelSet
 from benchmarks.queries.label_sets import FIELDS, newest_sets
 from benchmarks.rules.label_sets.contract import LabelSpec
 from benchmarks.rules.label_sets.registry import is_reserved
 from benchmarks.services.label_sets import import_set, keyed_labels
 from people.models import Team, User
-from predictions.models import Collection
 
 HEAD = ("key", "version", "name", "kind", "source", "licence", "created_at")
 
@@ -51,17 +49,6 @@ class LabelSetDetail(ResourceView):
     def get(self, request: Request, team: str, label_set_id: int) -> Response:
         owner = team_for_label_sets(request.user, team)
         return with_etag(request, label_set_json(label_set_for(owner, label_set_id)))
-
-
-class CollectionList(ResourceView):
-    @operation(
-        "collections", "Collections that are searched", parameters=PAGING, reply=page_of_shape(shapes.CollectionLine)
-    )
-    def get(self, request: Request, slug: str) -> Response:
-        benchmark = benchmark_for(request.user, slug, can="work_on")
-        rows = Collection.objects.filter(benchmark=benchmark).select_related("stage")
-        rows = rows.annotate(number=Count("entries"))
-        return page_of(request, rows, "collections", lambda page: [collection_json(row) for row in page], benchmark.pk)
 
 
 def create(team: Team, content: dict[str, Any], user: User) -> LabelSet:
@@ -96,9 +83,3 @@ def label_set_json(row: LabelSet) -> dict[str, Any]:
 
 def _label_json(label: Label) -> dict[str, Any]:
     return {name: getattr(label, name) for name in (*FIELDS, "aliases")}
-
-
-def collection_json(row: Any) -> dict[str, Any]:
-    names = ("key", "version", "name", "licence", "seed", "created_at")
-    facts = {name: getattr(row, name) for name in names}
-    return {"id": row.pk, **facts, "stage": row.stage.key if row.stage else None, "entries": row.number}

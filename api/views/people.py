@@ -9,6 +9,7 @@ from django.utils import timezone
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from api.protocol.authentication import has_scope
 from api.protocol.contents import check_form, form_data
 from api.protocol.operations import PAGING, operation
 from api.protocol.paging import page_of
@@ -49,8 +50,8 @@ class MyTokenView(ResourceView):
         if not isinstance(token, ApiToken):
             return Response({"token": None})
         names = ("name", "prefix", "scopes", "created_at", "last_used_at", "expires_at")
-        limits = getattr(request, "rate_limit", None)
-        more = {"benchmarks": token.benchmark_ids, "requests_left": limits[2] if limits else None}
+        left = [limit.left for limit in getattr(request, "rate_limits", ())]
+        more = {"benchmarks": token.benchmark_ids, "requests_left": min(left, default=None), "rate": token.rate}
         return Response({"token": {name: getattr(token, name) for name in names} | more})
 
 
@@ -126,35 +127,40 @@ def form_values(content: dict[str, Any], cohort: Cohort) -> Any:
 
 class MemberList(ResourceView):
     @operation(
-        "cohort_members", "Members, for those who manage the cohort", scope="admin", parameters=PAGING,
-        reply=page_of_shape(shapes.MemberSerializer),
+        "cohort_members", "Members: with names for who manages the cohort by the scope admin, else as pseudonyms",
+        parameters=PAGING, reply=page_of_shape(shapes.MemberSerializer),
     )  # fmt: skip
     def get(self, request: Request, team: str, cohort_id: int) -> Response:
-        cohort = cohort_of(request.user, team, cohort_id, manage=True)
+        cohort, named = cohort_of(request.user, team, cohort_id), may_read_names(request, team, cohort_id)
         rows = cohort.members.select_related("user")
-        return page_of(request, rows, "members", lambda page: [member_json(row) for row in page], cohort.pk)
+        return page_of(
+            request, rows, "members", lambda page: [member_json(row, named=named) for row in page], cohort.pk
+        )
 
 
 class MemberDetail(ResourceView):
-    def member(self, request: Request, team: str, cohort_id: int, member_id: int) -> CohortMember:
-        cohort = cohort_of(request.user, team, cohort_id, manage=True)
+    def member(
+        self, request: Request, team: str, cohort_id: int, member_id: int, *, manage: bool = False
+    ) -> CohortMember:
+        cohort = cohort_of(request.user, team, cohort_id, manage=manage)
         member = cohort.members.select_related("user", "cohort").filter(pk=member_id).first()
         if member is None:
             raise Http404
         return member
 
-    @operation("cohort_member", "One membership", scope="admin", reply=shapes.MemberSerializer)
+    @operation("cohort_member", "One membership; as a pseudonym without the scope admin", reply=shapes.MemberSerializer)
     def get(self, request: Request, team: str, cohort_id: int, member_id: int) -> Response:
-        return with_etag(request, member_json(self.member(request, team, cohort_id, member_id)))
+        member, named = self.member(request, team, cohort_id, member_id), may_read_names(request, team, cohort_id)
+        return with_etag(request, member_json(member, named=named))
 
     @operation(
         "cohort_member_end", "End a membership; its answers stay", scope="admin", reply=shapes.MemberSerializer
     )  # fmt: skip
     def delete(self, request: Request, team: str, cohort_id: int, member_id: int) -> Response:
-        member = self.member(request, team, cohort_id, member_id)
+        member = self.member(request, team, cohort_id, member_id, manage=True)
         check_match(request, member_json(member))
         memberships.end_membership(member, request.user, timezone.now())
-        return with_etag(request, member_json(self.member(request, team, cohort_id, member_id)))
+        return with_etag(request, member_json(self.member(request, team, cohort_id, member_id, manage=True)))
 
 
 class InvitationList(ResourceView):
@@ -193,6 +199,17 @@ def cohort_of(user: User, team: str, cohort_id: int, *, manage: bool = False) ->
     return cohort
 
 
+def may_read_names(request: Request, team: str, cohort_id: int) -> bool:
+    """Whether the person manages the cohort, and the token says so."""
+    if not has_scope(request, "admin"):
+        return False
+    try:
+        cohort_of(request.user, team, cohort_id, manage=True)
+    except Http404:
+        return False
+    return True
+
+
 def team_json(team: Team) -> dict[str, Any]:
     address = reverse("api:cohorts", args=[team.slug])
     return {"id": team.pk, "slug": team.slug, "name": team.name, "cohorts": address}
@@ -205,6 +222,7 @@ def cohort_json(cohort: Cohort) -> dict[str, Any]:
     return {"id": cohort.pk, **facts, "paused": cohort.paused_at is not None, "members": members}
 
 
-def member_json(member: CohortMember) -> dict[str, Any]:
-    user = {"name": member.user.name, "email": member.user.email}
-    return {"id": member.pk, **user, "joined_at": member.joined_at, "left_at": member.left_at}
+def member_json(member: CohortMember, *, named: bool = True) -> dict[str, Any]:
+    user = {"name": member.user.name, "email": member.user.email} if named else {"name": None, "email": None}
+    name = f"member-{member.pk}"
+    return {"id": member.pk, "pseudonym": name, **user, "joined_at": member.joined_at, "left_at": member.left_at}

@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+from django.core import signing
 from django.http import Http404, HttpResponseBase
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -19,18 +20,28 @@ from api.protocol.operations import PAGE_SIZE, query_parameter
 from api.protocol.paging import PAGING, page_size
 from api.protocol.preconditions import with_etag
 from api.protocol.problems import InvalidParameter
-from api.protocol.streams import MEDIA_TYPE, SLOTS, RowStream, stream_response
+from api.protocol.streams import MEDIA_TYPE, SLOTS, RowStream, shown_row, stream_response
 from api.schemas.rows import RowCount, page_serializer, row_serializer
 from api.views.base import INVALID, PROBLEMS, SLUG, ReadOnlyView
+from api.views.events import FeedRestarted
 from benchmarks.access import benchmark_for
 from benchmarks.models import Benchmark
+from jobs.queries.event_feed import feed_epoch
 from releases.rows.annotations import raters_of
+from releases.rows.changes import CHANGED, changed_since, current_moment
 from releases.rows.columns import Row
 from releases.rows.filters import Condition, conditions_of, filter_names, is_filter
 from releases.rows.kinds import RowKind, RowScope, Window
 from releases.rows.registry import benchmark_scope
 from releases.rows.snapshot import SnapshotRows
 from releases.services.exports import record_reading
+
+MOMENT, CHANGED_AFTER = "X-Emic-Changed-After", "changed_after"
+CHANGES = (
+    f"From the header `{MOMENT}` of an earlier reading: rows that were written or changed since, also those that count"
+    " no longer or were replaced (`counted` and `live` are all without them), and `gone` with the number of each row"
+    " that nobody may read any more."
+)
 
 
 class StreamRenderer(BaseRenderer):
@@ -48,11 +59,15 @@ class RowsOfKind(ReadOnlyView):
     """Those who work on a benchmark may read its rows, as they may export them."""
 
     kind: RowKind
+    """With `changed_after` one that has what is gone, too."""
 
     def parts(self, request: Request, slug: str, *others: str) -> tuple[Benchmark, RowScope, list[Condition]]:
         """Raises Http404, InvalidParameter and RowFilterError."""
         benchmark = benchmark_for(request.user, slug, can="work_on")
         scope = benchmark_scope(benchmark)
+        changes = self._changes(request)
+        if changes:
+            others = (*others, CHANGED_AFTER)
         filters = self.kind.filters
         unknown = [name for name in request.query_params if name not in others and not is_filter(filters, name)]
         if unknown:
@@ -62,7 +77,19 @@ class RowsOfKind(ReadOnlyView):
             if name in request.query_params and known.scope and not has_scope(request, known.scope):
                 raise ScopeMissing(known.scope)
         query = dict(request.query_params.lists())
-        return benchmark, scope, conditions_of(filters, query, lambda: raters_of(scope))
+        return benchmark, scope, [*conditions_of(filters, query, lambda: raters_of(scope)), *changes]
+
+    def _changes(self, request: Request) -> list[Condition]:
+        """What `changed_after` asks for. Raises InvalidParameter and FeedRestarted."""
+        if self.kind.key not in CHANGED or CHANGED_AFTER not in request.query_params:
+            return []
+        condition = changed_since(read_moment(request.query_params[CHANGED_AFTER]))
+        self.kind = CHANGED[self.kind.key]
+        return [condition]
+
+    def moment_headers(self) -> dict[str, str]:
+        """What to send as `changed_after` next time. Asked before rows are read, so that nothing falls in between."""
+        return {MOMENT: write_moment(current_moment())} if self.kind.key in CHANGED else {}
 
     def names(self, request: Request) -> list[str]:
         """The columns that the token may read."""
@@ -76,9 +103,13 @@ class RowList(RowsOfKind):
         benchmark, scope, conditions = self.parts(request, slug, *PAGING)
         if request.accepted_renderer.format == StreamRenderer.format:
             return self._stream(request, benchmark, scope, conditions)
-        if "cursor" not in request.query_params:
+        is_first = "cursor" not in request.query_params
+        if is_first:
             record_reading(benchmark, self.kind.key, request.user, timezone.now())
+        headers = self.moment_headers() if is_first else {}
         response: HttpResponseBase = self._page(request, scope, conditions)
+        for name, value in headers.items():
+            response.headers[name] = value
         return response
 
     def _stream(
@@ -87,14 +118,14 @@ class RowList(RowsOfKind):
         SLOTS.take(request.user.pk)
         try:
             record_reading(benchmark, self.kind.key, request.user, timezone.now())
-            mark = watermark(benchmark)
+            mark, moment = watermark(benchmark), self.moment_headers()
             rows = SnapshotRows(self.kind, scope, conditions)
         except BaseException:
             SLOTS.release(request.user.pk)
             raise
         compressed = "gzip" in request.headers.get("Accept-Encoding", "")
         stream = RowStream(rows, self.names(request), request.user.pk, compressed=compressed)
-        headers = {"X-Emic-Rows": str(rows.number), "X-Emic-Watermark": str(mark)}
+        headers = {"X-Emic-Rows": str(rows.number), "X-Emic-Watermark": str(mark), **moment}
         return stream_response(stream, headers, compressed=compressed)
 
     def _page(self, request: Request, scope: RowScope, conditions: list[Condition]) -> Response:
@@ -110,7 +141,7 @@ class RowList(RowsOfKind):
         names = self.names(request)
         before = rows_link(request, rows, page, before=True) if _has_previous(window, more) else None
         after = rows_link(request, rows, page) if more or window.before is not None else None
-        results = [{name: row[name] for name in names} for row in page]
+        results = [shown_row(row, names) for row in page]
         return Response({"results": results, "next": after, "previous": before})
 
 
@@ -150,10 +181,27 @@ class RowDetail(RowsOfKind):
         return {name: row[name] for name in self.names(request)}
 
 
+def write_moment(moment: str) -> str:
+    return signing.dumps([feed_epoch(), moment], salt=MOMENT)
+
+
+def read_moment(text: str) -> str:
+    """Raises InvalidParameter and FeedRestarted."""
+    try:
+        epoch, moment = signing.loads(text, salt=MOMENT)
+    except (signing.BadSignature, ValueError) as error:
+        words = _("This is not a value of the header %(name)s.") % {"name": MOMENT}
+        raise InvalidParameter(CHANGED_AFTER, words) from error
+    if epoch != feed_epoch():
+        raise FeedRestarted(_("The database was restored since. Begin without a position."))
+    return str(moment)
+
+
 def _filter_parameters(kind: RowKind) -> list[OpenApiParameter]:
     names = filter_names(kind.filters)
     known = zip(names, kind.filters.values(), strict=True)
-    return [query_parameter(name, each.meaning, many=each.is_repeatable) for name, each in known]
+    changes = [query_parameter(CHANGED_AFTER, CHANGES)] if kind.key in CHANGED else []
+    return [*(query_parameter(name, each.meaning, many=each.is_repeatable) for name, each in known), *changes]
 
 
 def list_view(kind: RowKind, base: type[RowList] = RowList) -> Any:

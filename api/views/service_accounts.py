@@ -23,7 +23,7 @@ from people.services import service_accounts as service
 from people.services import tokens
 from people.views.tokens import TokenForm
 
-NAMES = ("name", "prefix", "scopes", "created_at", "last_used_at", "expires_at")
+NAMES = ("name", "prefix", "scopes", "created_at", "last_used_at", "expires_at", "rate")
 
 
 class ServiceAccountList(ResourceView):

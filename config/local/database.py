@@ -67,9 +67,15 @@ DO $$ BEGIN
     UPDATE jobs_event SET xact = '0';
     ALTER TABLE jobs_event ENABLE TRIGGER jobs_event_append_only;
   END IF;
+  IF EXISTS (SELECT FROM pg_attribute WHERE attrelid = to_regclass('annotation_annotation') AND attname = 'xact') THEN
+    ALTER TABLE annotation_annotation DISABLE TRIGGER annotation_annotation_changed;
+    UPDATE annotation_annotation SET xact = '0' WHERE xact <> '0';
+    ALTER TABLE annotation_annotation ENABLE TRIGGER annotation_annotation_changed;
+  END IF;
 END $$
 """
-"""A database that was restored counts transactions from a lower number: old events would stay out of the feed."""
+"""A database that was restored counts transactions from a lower number: old events would stay out of the feed, and
+answers would seem changed."""
 
 
 class Snapshot:

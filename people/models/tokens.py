@@ -21,6 +21,7 @@ class ApiToken(models.Model):
     benchmark_ids = ArrayField(
         models.BigIntegerField(), default=list, blank=True, help_text="Empty: all that its person may see."
     )
+    rate = models.PositiveIntegerField(null=True, blank=True, help_text="Requests a minute. Empty: as the site.")
     digest = models.CharField(max_length=64, unique=True)
     created_at = models.DateTimeField(auto_now_add=True)
     last_used_at = models.DateTimeField(null=True, blank=True)

@@ -15,6 +15,7 @@ START = "emic_"  # so that scanners of public repositories can find one that was
 SHOWN = 12  # letters by which its owner tells it apart: START, and 42 of 256 bits
 MOST = 20
 DEFAULT_DAYS, MAX_DAYS = 90, 366
+MAX_RATE = 10_000  # requests a minute
 SEEN_EVERY = timedelta(minutes=1)  # a busy program writes its last use once in a while, not with each request
 
 
@@ -56,9 +57,10 @@ def create_token(
     scopes: Sequence[str] = (Scope.READ,),
     benchmark_ids: Sequence[int] = (),
     actor: User | None = None,
+    rate: int | None = None,
 ) -> tuple[ApiToken, str]:
     """A token for so many days, and its text, which nobody can read again. `actor`: who makes it, if not its user.
-    Raises TooManyTokens."""
+    `rate`: requests a minute, if not as the site. Raises TooManyTokens."""
     if not 1 <= days <= MAX_DAYS:
         raise ValueError(f"A token is for 1 to {MAX_DAYS} days.")
     if active_tokens(user, at).count() >= MOST:
@@ -69,7 +71,7 @@ def create_token(
     expires_at = at + timedelta(days=days)
     token = ApiToken.objects.create(
         user=user, name=name, prefix=text[:SHOWN], scopes=sorted({*scopes}), digest=_digest(text),
-        expires_at=expires_at, benchmark_ids=sorted({*benchmark_ids}),
+        expires_at=expires_at, benchmark_ids=sorted({*benchmark_ids}), rate=rate,
     )  # fmt: skip
     record(actor or user, "token.made", target=f"token:{token.pk}", name=name, days=days, scopes=token.scopes)
     return token, text

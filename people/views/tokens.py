@@ -53,6 +53,14 @@ class TokenForm(StyledFormMixin, forms.Form):
         help_text=gettext_lazy("None selected: all that you may see."),
     )
 
+    rate = forms.IntegerField(
+        label=gettext_lazy("Requests a minute (optional)"),
+        min_value=1,
+        max_value=service.MAX_RATE,
+        required=False,
+        help_text=gettext_lazy("Empty: as many as the site allows you."),
+    )
+
     def __init__(self, *args: Any, user: User, scopes: Sequence[str] = (), **kwargs: Any) -> None:
         """`user`: whose token it becomes. `scopes`: those that can be chosen; all without any."""
         super().__init__(*args, **kwargs)
@@ -71,7 +79,8 @@ class TokenForm(StyledFormMixin, forms.Form):
         """Of a valid form. Raises TooManyTokens."""
         data = self.cleaned_data
         scopes = data["scopes"] or [ApiToken.Scope.READ]
-        return service.create_token(user, data["name"], at, data["days"], scopes, data.get("benchmarks", ()), actor)
+        benchmarks = data.get("benchmarks", ())
+        return service.create_token(user, data["name"], at, data["days"], scopes, benchmarks, actor, data["rate"])
 
 
 @login_required

@@ -56,7 +56,7 @@ def deposit_context(user: User, release: Release) -> dict[str, Any]:
     return base_context(user, release.benchmark) | {
         "release": release,
         "doi": doi_of(release) if "described" in release.facts else "",
-        "metadata": zenodo_metadata(release),
+        "metadata": zenodo_metadata(release) if "described" in release.facts else "",
         "zenodo_commands": zenodo_commands(name),
         "hub_commands": hub_commands(release.benchmark.slug, name, release.version),
     }

@@ -211,6 +211,7 @@ WITHDRAWN_AT = RowColumn(
     "time",
     "When that consent was withdrawn (UTC), where the rater agreed again and let earlier answers count.",
 )
+LEFT_OUT = left_out_sql("a", "r.user_id", "h.team_id")
 _FROM = """
   FROM annotation_annotation a
   JOIN annotation_assignment s ON s.id = a.assignment_id
@@ -238,7 +239,7 @@ _FROM = """
   ) k ON true
   LEFT JOIN annotation_instructionversion n ON n.id = a.instruction_version_id
   WHERE s.campaign_id = ANY(%s) AND NOT {left_out}
-""".replace("{left_out}", left_out_sql("a", "r.user_id", "h.team_id"))
+""".replace("{left_out}", LEFT_OUT)
 
 FILTERS: Mapping[str, RowFilter] = {
     "stage": RowFilter("t.key = ANY(%s)", "text", "Key of the stage."),

@@ -1,7 +1,7 @@
 """Pages beside a release: whether a download is whole, and how to deposit it elsewhere."""
 
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
@@ -30,6 +30,6 @@ def check(request: HttpRequest, slug: str, release_id: int) -> HttpResponse:
 def deposit(request: HttpRequest, slug: str, release_id: int) -> HttpResponse:
     """What to do to put a release into an archive of data. The site sends nothing itself."""
     release = release_for(request.user, slug, release_id, can="work_on")
-    if release.withdrawn_at or "described" not in release.facts:
-        raise Http404
+    if release.withdrawn_at:
+        return render(request, "releases/gone.html", {"release": release}, status=410)
     return render(request, "releases/deposit.html", pages.deposit_context(current_user(request), release))

@@ -14,7 +14,7 @@ from django.utils import timezone
 from drf_spectacular.validation import validate_schema
 
 from annotation.models import Campaign
-from api.protocol.authentication import Throttle
+from api.protocol.limits import Throttle
 from benchmarks.models import Role
 from people.models import TeamMember
 from people.services import tokens
@@ -177,7 +177,7 @@ def test_before_any_campaign_agreement_says_so(world: World) -> None:
 
 
 def test_too_many_requests_are_told_when_to_come_back(tables: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Throttle, "THROTTLE_RATES", {"person": "3/min"})
+    monkeypatch.setattr(Throttle, "THROTTLE_RATES", {"person": "3/min", "team": "600/min"})
     clients = [program(tables.mara), program(tables.mara), tables.client(tables.mara)]
     assert [client.get(API).status_code for client in clients] == [200, 200, 200]
     reply = clients[0].get(API)  # two tokens and a browser are one person

@@ -15,8 +15,10 @@ from django.utils import timezone
 
 from annotation.models import Annotation, Campaign
 from api.protocol import streams
+from api.protocol.limits import Throttle
 from benchmarks.models import ItemFact, ItemTally
 from jobs.models import Event
+from people.services.tokens import create_token
 from releases.rows.registry import KINDS
 from tests.api.clients import pages, program
 from tests.evaluation.data import an_open_campaign, give_ratings, of_condition, table
@@ -308,8 +310,33 @@ def test_what_is_left_of_the_limit_stands_in_the_headers(world: World, campaign:
     client = program(world.mara, "export")
     first = client.get(address(world, "annotations/"))
     second = client.get(address(world, "annotations/"))
-    assert first["RateLimit-Policy"] == '"person";q=120;w=60'
-    assert [reply["RateLimit"].partition(";t=")[0] for reply in (first, second)] == ['"person";r=119', '"person";r=118']
+    assert first["RateLimit-Policy"] == '"person";q=120;w=60, "team";q=600;w=60'
+    assert [left_of(reply) for reply in (first, second)] == [{"person": 119, "team": 599}, {"person": 118, "team": 598}]
+
+
+def left_of(reply: Any) -> dict[str, int]:
+    """What is left of each limit, by its name."""
+    parts = [part.split(";") for part in reply["RateLimit"].split(", ")]
+    return {name.strip('"'): int(left.removeprefix("r=")) for name, left, _time in parts}
+
+
+def test_a_team_and_a_token_have_limits_of_their_own(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    cache.clear()
+    monkeypatch.setattr(Throttle, "THROTTLE_RATES", {"person": "50/min", "team": "4/min"})
+    items = address(world, "items/")
+    _token, text = create_token(world.mara, "slow", timezone.now(), scopes=("export",), rate=2)
+    slow = Client(headers={"authorization": f"Bearer {text}"})
+    assert [slow.get(items).status_code for _ in range(3)] == [200, 200, 429]
+    refused = slow.get(items)
+    assert 0 < int(refused["Retry-After"]) <= 60 and '"token";q=2;w=60' in refused["RateLimit-Policy"]
+    assert left_of(refused) == {"person": 48, "token": 0, "team": 2}, "what was refused is counted for nobody"
+    owner, stranger = program(world.owner, "export"), program(world.rival, "export")
+    assert [stranger.get(items).status_code for _ in range(6)] == [404] * 6, "nobody else uses up a team's limit"
+    assert [owner.get(items).status_code for _ in range(3)] == [200, 200, 429]
+    assert owner.get("/api/v1/me/").status_code == 200, "what is about no team is not counted for it"
+    told = owner.get("/api/v1/me/token/").json()["token"]
+    assert (told["requests_left"], told["rate"]) == (46, None)
+    cache.clear()
 
 
 def test_an_address_that_guesses_tokens_has_to_wait(world: World) -> None:

@@ -76,7 +76,9 @@ def test_the_rate_of_the_api_is_a_number_and_a_time(settings: Settings) -> None:
         ("0/min", ["emic.E006"]),
         ("", ["emic.E006"]),
     ):
-        settings.API_RATE = rate
+        settings.API_RATE, settings.API_TEAM_RATE = rate, "600/min"
+        assert ids(checks.check_api_rate(None)) == wanted, rate
+        settings.API_RATE, settings.API_TEAM_RATE = "120/min", rate
         assert ids(checks.check_api_rate(None)) == wanted, rate
 
 
