@@ -40,11 +40,14 @@ from .resources import (
     ReleaseFile,
     RunCost,
     RunPlan,
+    SecondReviews,
     ServiceAccount,
     ServiceToken,
+    StageInput,
 )
 from .review_batches import ReviewBatch
 from .runs import Run, RunFailed
+from .stages import Stage
 from .teams import Team
 from .webhooks import InvalidSignature, Webhook, verify_webhook
 
@@ -86,9 +89,12 @@ __all__ = [
     "RunCost",
     "RunFailed",
     "RunPlan",
+    "SecondReviews",
     "ServerError",
     "ServiceAccount",
     "ServiceToken",
+    "Stage",
+    "StageInput",
     "Stale",
     "Team",
     "Unauthorised",

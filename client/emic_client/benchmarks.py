@@ -16,6 +16,7 @@ from .releases import Exports, Releases
 from .review_batches import ReviewBatches
 from .row_query import RowQuery
 from .runs import Runs
+from .stages import Stages
 from .uploads import Items
 
 
@@ -38,6 +39,7 @@ class Benchmark:
         self.campaigns = Campaigns(connection, self.path)
         self.runs = Runs(connection, self.path)
         self.plans = Plans(connection, self.path)
+        self.stages = Stages(connection, self.path)
         self.review_batches = ReviewBatches(connection, self.path)
         self.releases = Releases(connection, self.path)
         self.exports = Exports(connection, self.path)

@@ -168,6 +168,35 @@ class ReviewBatchRecord(RowRecord):
 
 
 @dataclass(frozen=True)
+class StageInput(RowRecord):
+    """A run whose answers a stage may judge. `id` is of the model and its run together; counts are of answers and the
+    items that were made of them."""
+
+    answers: int = 0
+    waiting: int = 0
+    items: int = 0
+    judged: int = 0
+    unreadable: int = 0
+    renewed: int = 0
+    without_answer: int | None = None
+    id: str = ""
+    model: str = ""
+    setting: str = ""
+    run: int | None = None
+    chosen: bool = False
+
+
+@dataclass(frozen=True)
+class SecondReviews(RowRecord):
+    """How many decisions are made a second time: `percent` of them; those that were drawn, decided, and in conflict."""
+
+    percent: float = 0.0
+    drawn: int = 0
+    decided: int = 0
+    conflicts: int = 0
+
+
+@dataclass(frozen=True)
 class WebhookRecord(RowRecord):
     """`state`: active, off or failed. `benchmark` is None where it is of all benchmarks of the team."""
 
@@ -218,6 +247,7 @@ class ServiceToken(RowRecord):
     created_at: datetime | None = None
     last_used_at: datetime | None = None
     expires_at: datetime | None = None
+    rate: int | None = None
     token: str | None = field(default=None, repr=False)
 
 

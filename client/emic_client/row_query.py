@@ -29,19 +29,24 @@ class RowQuery(Generic[R]):
         self._path = path
         self._kind = kind
         self._filters = dict(filters)
+        self.changed_after: str | None = None
+        """After a reading: what to give as the filter `changed_after` to read what changed since."""
+        self.gone: list[dict[str, Any]] = []
+        """After a reading of changes: the numbers of rows that nobody may read any more, and why. Delete them."""
 
     def __repr__(self) -> str:
         return f"<rows of {self._path} where {self._filters}>"
 
     def __iter__(self) -> Iterator[R]:
-        for line in self._lines():
-            yield self._kind.from_json(json.loads(line))
+        for row in self._rows():
+            yield self._kind.from_json(row)
 
     def count(self) -> int:
         return int(self._connection.get(f"{self._path}count/", self._filters)["count"])
 
     def to_dicts(self) -> Iterator[dict[str, Any]]:
-        """The rows as the site sends them: with members that this version of the client does not know."""
+        """The rows as the site sends them: with members that this version of the client does not know, and of changes
+        also what is gone."""
         for line in self._lines():
             yield json.loads(line)
 
@@ -95,10 +100,21 @@ class RowQuery(Generic[R]):
         table = _arrow_table(self._columns(shapes), shapes, _arrow_schema(shapes))
         return datasets.Dataset(datasets.table.InMemoryTable(table))
 
+    def _rows(self) -> Iterator[dict[str, Any]]:
+        """Without those that are gone, which are kept."""
+        self.gone = []
+        for line in self._lines():
+            row = json.loads(line)
+            if "gone" in row:
+                self.gone.append(row)
+            else:
+                yield row
+
     def _lines(self) -> Iterator[str]:
         """Raises BrokenStream if the rows end before the number that came first."""
         number = 0
         with self._connection.stream(self._path, self._filters, STREAM) as reply:
+            self.changed_after = reply.headers.get("x-emic-changed-after")
             announced = int(reply.headers.get("x-emic-rows", "-1"))
             try:
                 for line in reply.iter_lines():
@@ -112,14 +128,14 @@ class RowQuery(Generic[R]):
 
     def _columns(self, shapes: Mapping[str, ColumnShape]) -> dict[str, list[Any]]:
         columns: dict[str, list[Any]] = {name: [] for name in shapes}
-        for line in self._lines():
-            _append(columns, json.loads(line))
+        for row in self._rows():
+            _append(columns, row)
         return columns
 
     def _blocks(self, shapes: Mapping[str, ColumnShape]) -> Iterator[dict[str, list[Any]]]:
         columns: dict[str, list[Any]] = {name: [] for name in shapes}
-        for number, line in enumerate(self._lines(), start=1):
-            _append(columns, json.loads(line))
+        for number, row in enumerate(self._rows(), start=1):
+            _append(columns, row)
             if number % PARQUET_ROWS == 0:
                 yield columns
                 columns = {name: [] for name in shapes}

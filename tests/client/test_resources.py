@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 import emic_client
-from annotation.models import Campaign
+from annotation.models import Annotation, Campaign
 from emic_client import resources
 from emic_client.downloads import download
 from emic_client.events import Events
@@ -32,6 +32,7 @@ NAMES = {
     resources.TeamRecord: "Team", resources.Cohort: "Cohort", resources.PlanRecord: "Plan",
     resources.PlanPreview: "PlanPreview", resources.PlanCost: "PlanCost", resources.WebhookRecord: "Webhook",
     resources.DeliveryRecord: "Delivery", resources.ReviewBatchRecord: "ReviewBatchLine",
+    resources.StageInput: "StageInputLine", resources.SecondReviews: "SecondReviewProgress",
     resources.ServiceAccount: "ServiceAccountLine", resources.ServiceToken: "ServiceTokenDone",
 }  # fmt: skip
 SHAPES = {"integer": "int", "number": "float", "boolean": "bool", "string": "str", "array": "list"}
@@ -294,3 +295,35 @@ def test_no_object_shows_the_token() -> None:
         Events(connection), emic_client.Team(connection, {"slug": "lab"}),
     ]  # fmt: skip
     assert not [thing for thing in shown if TOKEN in repr(thing)]
+
+
+def test_what_changed_is_read_apart_from_what_is_gone(
+    world: World, campaign: Campaign, connect: Connect, worker: None
+) -> None:
+    benchmark = connect(world.mara, "export").benchmarks.get(world.benchmark.slug)
+    ratings = benchmark.ratings(counted="all")
+    assert len(list(ratings)) == 8 and ratings.changed_after
+    assert list(benchmark.ratings(changed_after=ratings.changed_after)) == []
+    first = Annotation.objects.order_by("pk")[0]
+    Annotation.objects.filter(pk=first.pk).update(counted=False, uncounted_because="excluded")
+    later = benchmark.ratings(changed_after=ratings.changed_after)
+    assert [(row.annotation, row.counted) for row in later] == [(first.pk, False)] and later.gone == []
+    Annotation.objects.filter(pk=first.pk).update(uncounted_because="consent_withdrawn")
+    again = benchmark.ratings(changed_after=later.changed_after)
+    assert again.to_pandas().empty
+    assert [(row["annotation"], row["gone"]) for row in again.gone] == [(first.pk, "consent_withdrawn")]
+
+
+def test_a_stage_names_the_runs_it_judges_and_its_second_reviews(
+    world: World, campaign: Campaign, connect: Connect, worker: None
+) -> None:
+    benchmark = connect(world.mara, "write", "export").benchmarks.get(world.benchmark.slug)
+    [stage] = benchmark.stages.list()
+    assert (stage.key, stage.inputs(), stage.second_reviews().percent) == ("relevance", [], 0.0)
+    for act in (lambda: stage.choose_inputs(["none"]), lambda: stage.set_second_reviews(10)):
+        with pytest.raises(emic_client.Conflict):
+            act()
+    world.benchmark.stages.update(acceptance="by_review")
+    assert benchmark.stages.get("relevance").set_second_reviews(10).percent == 10.0
+    with pytest.raises(emic_client.NotFound):
+        benchmark.stages.get("../x")
