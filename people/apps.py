@@ -6,6 +6,9 @@ class PeopleConfig(AppConfig):
 
     def ready(self) -> None:
         from jobs import access
+        from jobs.services import kinds
         from people.pages.job_scope import job_scope
+        from people.services.invite_import import INVITE
 
         access.register_scope("team", job_scope)
+        kinds.register(INVITE)

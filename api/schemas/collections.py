@@ -20,11 +20,11 @@ class CollectionLine(s.Serializer):
     created_at = s.DateTimeField()
 
 
-class CollectionDetail(CollectionLine):
+class CollectionWithQueries(CollectionLine):
     queries = s.DictField(child=s.IntegerField(), help_text="Number of queries by query set.")
 
 
-class CollectionBuilt(CollectionDetail):
+class CollectionBuilt(CollectionWithQueries):
     left_out = s.DictField(child=s.DictField(child=s.IntegerField()),
                            help_text="Pictures without a query, by query set and reason.")  # fmt: skip
 

@@ -69,9 +69,11 @@ class PredictionsLook(s.Serializer):
 
 class NewImport(s.Serializer):
     """Files are names of finished uploads. `kind` items needs `table`, `archive` or both; answers and predictions need
-    `table`. With `format` the files of another tool are imported: items, and answers where a campaign is named."""
+    `table`. With `format` the files of another tool are imported: items, and answers where a campaign is named. `kind`
+    people invites those of a `table` with email and note to a `cohort`; it needs the scope `admin`.
+    """
 
-    kind = s.ChoiceField(["items", "answers", "predictions"], default="items")
+    kind = s.ChoiceField(["items", "answers", "predictions", "people"], default="items")
     names = s.CharField(required=False, help_text="Upload, of predictions: the COCO file of the data set.")
     described = DescribedPredictions(required=False, help_text="Of predictions.")
     stage = s.CharField(
@@ -95,7 +97,9 @@ class NewImport(s.Serializer):
     correct_facts = s.BooleanField(required=False)
     format = s.ChoiceField([reader.key for reader in READERS], required=False, help_text="Of another tool's `files`.")
     files = s.ListField(child=ForeignUploadRow(), max_length=50, required=False)
-    cohort = s.CharField(required=False, max_length=120, help_text="Of `format`: whose answers these are, by label.")
+    cohort = s.CharField(
+        required=False, max_length=120, help_text="Of `format`, whose answers these are; of people; by label."
+    )
     makes_items = s.BooleanField(required=False, help_text="Of answers: make the items that the stage lacks.")
 
 

@@ -52,7 +52,7 @@ class CollectionList(ResourceView):
 
 
 class CollectionDetail(ResourceView):
-    @operation("collection", "One collection", reply=shapes.CollectionDetail)
+    @operation("collection", "One collection", reply=shapes.CollectionWithQueries)
     def get(self, request: Request, slug: str, collection_id: int) -> Response:
         benchmark = benchmark_for(request.user, slug, can="work_on")
         row = collections_of(benchmark).filter(pk=collection_id).first()

@@ -29,6 +29,7 @@ from api.schemas.pages import page_of_shape
 from api.views.base import ResourceView
 from api.views.foreign_imports import foreign_preview_json, start_foreign
 from api.views.jobs import jobs_json
+from api.views.people_imports import people_preview_json, start_people
 from api.views.prediction_imports import predictions_preview_json, start_predictions
 from api.views.uploads import find_upload
 from benchmarks.access import benchmark_for
@@ -68,6 +69,9 @@ class ImportList(ResourceView):
         if self.content.get("format"):
             job = start_foreign(benchmark, _stage(benchmark, self.content), request.user, self.content)
         else:
+            if self.content["kind"] == "people":
+                table = finished_upload(request.user, self.content, "table")
+                return with_etag(request, jobs_json([start_people(request, benchmark, self.content, table)])[0], 201)
             starts = {"answers": start_answers, "predictions": _start_predictions, "items": start_items}
             job = starts[self.content["kind"]](benchmark, request.user, self.content)
         return with_etag(request, jobs_json([job])[0], 201)
@@ -80,6 +84,9 @@ class ImportPreviewView(ResourceView):
         benchmark = benchmark_for(request.user, slug, can="work_on")
         if self.content.get("format"):
             return Response(foreign_preview_json(_stage(benchmark, self.content), request.user, self.content))
+        if self.content["kind"] == "people":
+            people = finished_upload(request.user, self.content, "table")
+            return Response(people_preview_json(request, benchmark, self.content, people))
         if self.content["kind"] == "predictions":
             uploads = [finished_upload(request.user, self.content, name) for name in ("table", "names")]
             return Response(predictions_preview_json(benchmark, request.user, self.content, *uploads))

@@ -81,11 +81,11 @@ def look_at(
 
 
 def _form(content: dict[str, Any], looked: FilePreview) -> AnswerFileDetailsForm:
-    told = dict(content.get("described", {}))
-    told.setdefault("model", looked.models[0] if len(looked.models) == 1 else "")
-    if "about" in told:
-        told["about"] = json.dumps(told["about"])
-    return AnswerFileDetailsForm(form_data(told), looked=looked)
+    values = dict(content.get("described", {}))
+    values.setdefault("model", looked.models[0] if len(looked.models) == 1 else "")
+    if "about" in values:
+        values["about"] = json.dumps(values["about"])
+    return AnswerFileDetailsForm(form_data(values), looked=looked)
 
 
 def _plain(value: Any) -> Any:

@@ -39,14 +39,14 @@ def read_checksums(text: str) -> Iterator[Checksum]:
         yield Checksum(match[0].lower(), rest.strip().removeprefix("*").replace("\\", "/").removeprefix("./"))
 
 
-def compare(given: Iterable[Checksum], known: Mapping[str, str]) -> list[CheckedFile]:
-    """Each checksum that was given, once. `known`: of the files of the release, by their paths.
+def compare(checksums: Iterable[Checksum], known: Mapping[str, str]) -> list[CheckedFile]:
+    """Each of the checksums, once. `known`: of the files of the release, by their paths.
 
     A path may have folders before it, such as that of the archive. Without a path a file with this checksum is meant.
     """
     by_sum = {sha256: path for path, sha256 in sorted(known.items(), reverse=True)}
     checked: dict[tuple[str, str], CheckedFile] = {}
-    for checksum in given:
+    for checksum in checksums:
         path = _known_path(checksum.path, known) if checksum.path else by_sum.get(checksum.sha256, "")
         if not path and checksum.sha256 in by_sum:
             path = by_sum[checksum.sha256]  # the file has another name now
@@ -56,7 +56,8 @@ def compare(given: Iterable[Checksum], known: Mapping[str, str]) -> list[Checked
     return list(checked.values())
 
 
-def _known_path(given: str, known: Mapping[str, str]) -> str:
+def _known_path(path: str, known: Mapping[str, str]) -> str:
     """The longest end of a path that is one of the release; "" if none is."""
-    parts = given.split("/")
-    return next((path for place in range(len(parts)) if (path := "/".join(parts[place:])) in known), "")
+    parts = path.split("/")
+    ends = ("/".join(parts[place:]) for place in range(len(parts)))
+    return next((end for end in ends if end in known), "")

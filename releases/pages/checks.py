@@ -32,16 +32,16 @@ COMMANDS = (
 )  # fmt: skip
 
 
-def check_context(user: User, release: Release, given: Sequence[Checksum] | None) -> dict[str, Any]:
-    """What `releases/check.html` takes. `given`: the checksums to compare; None before anything was sent."""
+def check_context(user: User, release: Release, checksums: Sequence[Checksum] | None) -> dict[str, Any]:
+    """What `releases/check.html` takes. `checksums`: those to compare; None before anything was sent."""
     known = dict(release.files.values_list("path", "sha256"))
-    checked = compare(given or (), known)
+    checked = compare(checksums or (), known)
     order = {"differs": 0, "unknown": 1, "same": 2}
     same = {row.path for row in checked if row.state == "same"}
     return base_context(user, release.benchmark) | {
         "release": release,
         "commands": COMMANDS,
-        "sent": given is not None,
+        "sent": checksums is not None,
         "rows": [(row, CHIPS[row.state]) for row in sorted(checked, key=lambda row: (order[row.state], row.path))],
         "differ": sum(row.state == "differs" for row in checked),
         "unknown": sum(row.state == "unknown" for row in checked),

@@ -19,8 +19,8 @@ def check(request: HttpRequest, slug: str, release_id: int) -> HttpResponse:
     """Compare checksums with those of the release. Nothing is kept."""
     release = release_for(request.user, slug, release_id)
     form = ChecksumForm(*((request.POST, request.FILES) if request.method == "POST" else ()))
-    given = form.checksums if request.method == "POST" and form.is_valid() else None
-    context = pages.check_context(current_user(request), release, given) | {"form": form}
+    checksums = form.checksums if request.method == "POST" and form.is_valid() else None
+    context = pages.check_context(current_user(request), release, checksums) | {"form": form}
     return render(request, "releases/check.html", context, status=400 if form.errors else 200)
 
 

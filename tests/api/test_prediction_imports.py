@@ -27,10 +27,10 @@ def campaign(world: World, media: None) -> Campaign:
 
 def content(client: Any, world: World, campaign: Campaign, **described: Any) -> dict[str, Any]:
     rows = [lm_eval({"id": item.key, "country": "Egypt"}, str(n + 3), number=n) for n, item in enumerate(world.items)]
-    told = {"model": "tiny-vlm", "target": "doc.country", "about": {"family": "Tiny"}, **described}
+    description = {"model": "tiny-vlm", "target": "doc.country", "about": {"family": "Tiny"}, **described}
     return {
         "kind": "predictions", "campaign": campaign.pk, "table": upload(client, jsonl(rows)),
-        "table_name": "log.jsonl", "described": told,
+        "table_name": "log.jsonl", "described": description,
     }  # fmt: skip
 
 

@@ -81,11 +81,13 @@ def unexplained(world: World, release: Release, imported: Benchmark) -> list[Dif
 def compare(before: dict[str, bytes], after: dict[str, bytes]) -> list[Difference]:
     numbers, before = Numbers(), _with_later_pictures(before, after)
     old, new = ({_path(path): (path, data) for path, data in files.items()} for files in (before, after))
-    found: list[Difference] = [(path, "only in one of the two") for path in sorted(old.keys() ^ new.keys())]
+    differences: list[Difference] = [(path, "only in one of the two") for path in sorted(old.keys() ^ new.keys())]
     for path in sorted(old.keys() & new.keys()):
         if old[path][1] != new[path][1]:
-            found += [(path, name) for name in dict.fromkeys(_differing(path, old[path][1], new[path][1], numbers))]
-    return [(path, name) for path, name in found if not _is_expected(path, name)] + numbers.problems
+            differences += [
+                (path, name) for name in dict.fromkeys(_differing(path, old[path][1], new[path][1], numbers))
+            ]
+    return [(path, name) for path, name in differences if not _is_expected(path, name)] + numbers.problems
 
 
 def _with_later_pictures(before: dict[str, bytes], after: dict[str, bytes]) -> dict[str, bytes]:

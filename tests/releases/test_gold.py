@@ -31,16 +31,16 @@ def drawn_stage(world: World, campaign: Campaign) -> dict[str, Item]:
     """A stage for the calibration of a filter: two items with a majority, one without, one without answers."""
     stage, sources = world.stage, list(world.items)
     labels = a_stage(world.benchmark, "labels", SHEET, derivation=DRAWN, has_target=True)
-    made = {name: Item.objects.create(stage=labels, key=name) for name in ("agreed", "divided", "empty")}
-    for item, source in zip(made.values(), sources, strict=False):
+    drawn = {name: Item.objects.create(stage=labels, key=name) for name in ("agreed", "divided", "empty")}
+    for item, source in zip(drawn.values(), sources, strict=False):
         ItemSource.objects.create(item=item, source=source)
-    stand_in(list(made.values()))
+    stand_in(list(drawn.values()))
     opened = lifecycle.create(labels, "Labels", world.owner, {world.egypt: 2})
     lifecycle.open_campaign(opened, world.owner, NOON)
-    give_ratings(opened, world.egypt, world.nour, {made["agreed"]: "4", made["divided"]: "1"})
-    give_ratings(opened, world.egypt, world.tarek, {made["agreed"]: "4", made["divided"]: "5"})
+    give_ratings(opened, world.egypt, world.nour, {drawn["agreed"]: "4", drawn["divided"]: "1"})
+    give_ratings(opened, world.egypt, world.tarek, {drawn["agreed"]: "4", drawn["divided"]: "5"})
     assert stage.key == "relevance"
-    return made
+    return drawn
 
 
 def test_given_labels_and_majorities_of_a_drawn_sample_are_gold(world: World, campaign: Campaign) -> None:
@@ -66,11 +66,11 @@ def test_labels_of_a_withheld_split_are_for_owners_alone(world: World, campaign:
     drawn_stage(world, campaign)
     release = built(world, train=1, test=99, seed=3, group_by="item", withhold="on")
     assert csv_rows(files_of(world, release)["gold.csv"]) == []
-    kept = WithheldFile.objects.get(release=release, path="withheld/gold.csv")
-    assert kept.rows == 2
-    reply: Any = world.client(world.owner).get(address(release, f"withheld/{kept.pk}/"))
+    stored = WithheldFile.objects.get(release=release, path="withheld/gold.csv")
+    assert stored.rows == 2
+    reply: Any = world.client(world.owner).get(address(release, f"withheld/{stored.pk}/"))
     assert [row["item"] for row in csv_rows(b"".join(reply.streaming_content))] == ["agreed", "divided"]
-    assert world.client(world.mara).get(address(release, f"withheld/{kept.pk}/")).status_code == 404
+    assert world.client(world.mara).get(address(release, f"withheld/{stored.pk}/")).status_code == 404
     pages = {user: world.client(user).get(address(release)).content.decode() for user in (world.owner, world.mara)}
     assert "withheld/gold.csv" in pages[world.owner]
     assert "withheld/gold.csv" not in pages[world.mara]

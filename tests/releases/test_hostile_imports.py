@@ -4,6 +4,7 @@ picture, nothing outside the storage, and a sentence where a person reads it."""
 import hashlib
 import io
 import json
+import re
 import socket
 import stat
 import zipfile
@@ -12,13 +13,28 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django import forms
 from django.core.files.base import ContentFile
+from django.urls import get_resolver, reverse
 
-from annotation.models import Annotation, Campaign
-from benchmarks.models import Benchmark, Image, Item, Stage
+from annotation.models import Annotation, Assignment, Campaign, Slot
+from benchmarks.models import Benchmark, Image, Item, LabelSet, SavedRecipe, Stage
 from benchmarks.services import safe_fetch
 from jobs.models import Job, JobRow
 from jobs.services import runner
+from papers.valueground.survey.models import SurveyQuestion
+from people.models import CohortManager, Invitation
+from predictions.models import (
+    Collection,
+    Endpoint,
+    EntityLink,
+    Entry,
+    KnowledgeBase,
+    KnowledgeEntry,
+    KnowledgeImage,
+    Query,
+)
+from releases.models import Release
 from tests.api.clients import program
 from tests.api.test_imports import B, media, upload
 from tests.api.test_protocol import send
@@ -28,6 +44,9 @@ from tests.evaluation.data import an_open_campaign
 from tests.importing import page_of
 from tests.personas import World
 from tests.pictures import png
+from tests.releases.release_steps import address as address_of
+from tests.releases.release_steps import create
+from tests.samples import assign
 
 __all__ = ["elsewhere", "media"]
 pytestmark = pytest.mark.django_db
@@ -160,10 +179,159 @@ def _rest_release(world: World, campaign: Campaign, data: bytes) -> list[Any]:
     return _rest(world, f"/api/v1/teams/{world.team.slug}/release-imports", {"upload": _sent(world, data)})
 
 
+def _rest_predictions(world: World, campaign: Campaign, data: bytes) -> list[Any]:
+    content = {"kind": "predictions", "campaign": campaign.pk, "table": _sent(world, data)}
+    return _rest(world, f"{B}imports", {**content, "described": {"model": "m", "field": "relevance"}})
+
+
+def _rest_people(world: World, campaign: Campaign, data: bytes) -> list[Any]:
+    CohortManager.objects.get_or_create(cohort=world.egypt, user=world.owner)
+    client = program(world.owner, "admin")
+    content = {"kind": "people", "cohort": world.egypt.label, "table": upload(client, data or b" ")}
+    preview = send(client, "POST", f"{B}imports:preview/", content)
+    return [preview, send(client, "POST", f"{B}imports/", content, idempotency_key=str(len(data)))]
+
+
+def _post(world: World, address: str, content: dict[str, Any], user: Any = None) -> list[Any]:
+    return [world.client(user or world.mara).post(address, content)]
+
+
+def _raters_page(world: World, campaign: Campaign, data: bytes) -> list[Any]:
+    tasks = ContentFile(json.dumps([{"id": 1, "data": {"image": "a.png"}, "annotations": []}]).encode(), "export.json")
+    address = f"/b/{world.benchmark.slug}/import/other-tool/"
+    [reply] = _post(world, address, {"exports": tasks, "raters": ContentFile(data, "raters.csv")})
+    return [reply, *_follow(world, reply)]
+
+
+def _model_answers_page(world: World, campaign: Campaign, data: bytes) -> list[Any]:
+    address = reverse("predictions:answers_new", args=[world.benchmark.slug])
+    first = _post(world, address, {"campaign": campaign.pk, "file": ContentFile(data, "log.jsonl")})
+    match = re.search(r'name="sent" value="([^"]+)"', first[0].content.decode())
+    more = {"sent": match[1], "do": "begin", "model": "m", "field": "relevance"} if match else {}
+    boxes = ContentFile(b'[{"image_id": 1, "category_id": 1, "bbox": [0, 0, 1, 1]}]', "b.json")
+    names = {"campaign": campaign.pk, "file": boxes, "names": ContentFile(data, "names.json")}
+    return [*first, *(_post(world, address, more) if more else []), *_post(world, address, names)]
+
+
+def _collection_page(world: World, campaign: Campaign, data: bytes) -> list[Any]:
+    content = {"name": f"c{Collection.objects.count()}", "version": "1", "file": ContentFile(data, "c.jsonl")}
+    return _post(world, reverse("predictions:collection_new", args=[world.benchmark.slug]), content)
+
+
+def _model_run_page(world: World, campaign: Campaign, data: bytes) -> list[Any]:
+    kept, _new = Collection.objects.get_or_create(benchmark=world.benchmark, key="kept", version="1", name="Kept")
+    content = {"collection": kept.pk, "task": "retrieval", "query_set": "", "model": "m"}
+    address = reverse("predictions:run_new", args=[world.benchmark.slug])
+    return _post(world, address, {**content, "file": ContentFile(data, "r.csv")})
+
+
+def _base(world: World) -> KnowledgeBase:
+    return KnowledgeBase.objects.get_or_create(team=world.team, key="kb", name="KB", version="1")[0]
+
+
+def _knowledge_page(world: World, campaign: Campaign, data: bytes) -> list[Any]:
+    address = reverse("predictions:knowledge_import", args=[world.team.slug, _base(world).pk])
+    return _post(world, address, {"entries": ContentFile(data, "e.jsonl")})
+
+
+def _knowledge_pictures(world: World, campaign: Campaign, data: bytes) -> list[Any]:
+    """The entries have nothing to them that could be kept, so only what the zip does shows."""
+    address = reverse("predictions:knowledge_import", args=[world.team.slug, _base(world).pk])
+    entries = ContentFile(b'{"id": "", "images": ["a.png"]}\n', "e.jsonl")
+    return _post(world, address, {"entries": entries, "pictures": ContentFile(data, "p.zip")})
+
+
+def _vectors_page(world: World, campaign: Campaign, data: bytes) -> list[Any]:
+    encoder, _new = Endpoint.objects.get_or_create(team=world.team, name="CLIP", kind=Endpoint.Kind.OPEN_CLIP)
+    address = reverse("predictions:knowledge_index", args=[world.team.slug, _base(world).pk])
+    content = {
+        "endpoint": encoder.pk,
+        "model": "ViT-B-32",
+        "over": "images",
+        "kind": "",
+        "names": ContentFile(b"a", "n.txt"),
+    }
+    return _post(world, address, {**content, "vectors": ContentFile(data, "v.npy")})
+
+
+def _links_page(world: World, campaign: Campaign, data: bytes) -> list[Any]:
+    content = {"stage": campaign.stage_id, "base": _base(world).pk, "method": "lemma_vt", "model": "m"}
+    address = reverse("predictions:links_import", args=[world.benchmark.slug])
+    return _post(world, address, {**content, "file": ContentFile(data, "l.jsonl")})
+
+
+def _survey_page(world: World, campaign: Campaign, data: bytes) -> list[Any]:
+    Benchmark.objects.filter(pk=world.benchmark.pk).update(recipe="valueground")
+    address = reverse("benchmarks:plugin_page", args=[world.benchmark.slug, "import"])
+    codebook = b"question,text,code,label\nQ1,Is it so?,1,Yes\nQ1,Is it so?,2,No\n"
+    replies = []
+    for name in ("codebook", "metadata", "adjustment", "counts"):
+        files = {"codebook": ContentFile(codebook, "c.csv"), name: ContentFile(data, f"{name}.json")}
+        replies += _post(world, address, {"name": "Survey", "label_set": "countries", **files})
+    return replies
+
+
+def _label_set_page(world: World, campaign: Campaign, data: bytes) -> list[Any]:
+    content = {"label_set": "", "name": "Set", "kind": "cultures", "lines": "", "file": ContentFile(data, "l.csv")}
+    return _post(world, reverse("benchmarks:target_new", args=[world.team.slug]), content, world.team_admin)
+
+
+def _recipe_page(world: World, campaign: Campaign, data: bytes) -> list[Any]:
+    address = reverse("annotation:recipes", args=[world.team.slug])
+    return _post(world, address, {"file": ContentFile(data, "r.json")})
+
+
+def _invitations_page(world: World, campaign: Campaign, data: bytes) -> list[Any]:
+    address = reverse("people:invite_list", args=[world.egypt.pk])
+    content = {"text": "", "do": "send", "key": str(len(data)), "file": ContentFile(data, "p.csv")}
+    return _post(world, address, content, world.manager)
+
+
+def _accounts_page(world: World, campaign: Campaign, data: bytes) -> list[Any]:
+    address = reverse("releases:tool_export", args=[world.benchmark.slug])
+    content = {"stage": campaign.stage_id, "form": "label_studio", "emails": ContentFile(data, "a.csv")}
+    return _post(world, address, content)
+
+
+def _checksums_page(world: World, campaign: Campaign, data: bytes) -> list[Any]:
+    release = Release.objects.filter(benchmark=world.benchmark).first() or create(world)
+    return _post(world, address_of(release, "check/"), {"sums": "", "file": ContentFile(data, "SHA256SUMS")})
+
+
+def _sheet_picture(world: World, campaign: Campaign, data: bytes) -> list[Any]:
+    place = campaign.cohorts.get(cohort=world.egypt)
+    held = Assignment.objects.filter(rater__user=world.nour).first()
+    held = held or assign(place, world.nour, Slot.objects.filter(cohort=place)[0])
+    address = reverse("annotation:picture", args=[held.pk])
+    return _post(world, address, {"file": ContentFile(data, "a.png")}, world.nour)
+
+
 DOORS: list[Door] = [
-    _items_archive, _items_table, _tool_page, _tool_pictures, _answers_page, _release_page, _rest_archive, _rest_table,
-    _rest_tool, _rest_answers, _rest_picture, _rest_release,
+    _items_archive, _items_table, _tool_page, _tool_pictures, _raters_page, _answers_page, _release_page,
+    _model_answers_page, _collection_page, _model_run_page, _knowledge_page, _knowledge_pictures, _vectors_page,
+    _links_page, _survey_page, _label_set_page, _recipe_page, _invitations_page, _accounts_page, _checksums_page,
+    _sheet_picture, _rest_archive, _rest_table, _rest_tool, _rest_answers, _rest_predictions, _rest_people,
+    _rest_picture, _rest_release,
 ]  # fmt: skip
+PAGES_WITH_FILES = {
+    "ImportForm", "ForeignFilesForm", "AnswersForm", "ReleaseFileForm", "AnswerFileForm", "CollectionForm", "RunForm",
+    "EntriesForm", "IndexForm", "LinkFileForm", "SurveyForm", "LabelSetForm", "RecipeFileForm", "InviteListForm",
+    "ToolExportForm", "ChecksumForm",
+}  # fmt: skip
+"""Forms that take a file; each has a door above. ToolExportForm makes its field when it is made."""
+
+
+def test_every_form_that_takes_a_file_has_a_door() -> None:
+    def subclasses(kind: type) -> set[type]:
+        return {each for one in kind.__subclasses__() for each in (one, *subclasses(one))}
+
+    get_resolver().url_patterns  # noqa: B018  (imports all pages)
+    own = {one for one in subclasses(forms.BaseForm) if not one.__module__.startswith(("django", "tests"))}
+    with_files = {
+        one.__name__ for one in own
+        if any(isinstance(field, forms.FileField) for field in getattr(one, "base_fields", {}).values())
+    }  # fmt: skip
+    assert with_files | {"ToolExportForm"} == PAGES_WITH_FILES
 
 
 def finish_jobs() -> None:
@@ -175,7 +343,10 @@ def finish_jobs() -> None:
 
 
 def state() -> tuple[int, ...]:
-    return tuple(model.objects.count() for model in (Item, Image, Annotation, Benchmark))
+    """How many there are of what an import makes. A survey brings the countries, which are ours."""
+    models = (Item, Image, Annotation, Benchmark, Entry, Query, KnowledgeEntry, KnowledgeImage, SavedRecipe, Invitation,
+              EntityLink, SurveyQuestion)  # fmt: skip
+    return (*(model.objects.count() for model in models), LabelSet.objects.exclude(key="countries").count())
 
 
 @pytest.mark.parametrize("door", DOORS, ids=lambda door: door.__name__.strip("_"))
@@ -187,7 +358,7 @@ def test_hostile_files_are_refused_through_every_page_and_call(world: World, doo
         for reply in door(world, campaign, data):
             assert reply.status_code < 500, (name, reply.content[:300])
         finish_jobs()
-        if door is _rest_picture and name == "zip behind a picture":
+        if door in (_rest_picture, _sheet_picture) and name == "zip behind a picture":
             before = state()  # it is a picture, and is only ever shown as one
         assert state() == before, name
     assert set(tmp_path.parent.iterdir()) == folders and not Path("/tmp/slip.png").exists()
