@@ -8,7 +8,7 @@ class PeopleConfig(AppConfig):
         from jobs import access
         from jobs.services import kinds
         from people.pages.job_scope import job_scope
-        from people.services.invite_import import INVITE
+        from people.services.inviting.invite_import import INVITE
 
         access.register_scope("team", job_scope)
         kinds.register(INVITE)

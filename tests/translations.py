@@ -147,7 +147,7 @@ MANAGERS = (
     "people/forms/teams.py",
     "people/models/mail.py",
     "people/models/teams.py",
-    "people/services/invite_lists.py",
+    "people/services/inviting/invite_lists.py",
     "people/services/teams.py",
     "people/views/cohorts.py",
     "people/views/one_time_link.py",

@@ -24,7 +24,8 @@ from benchmarks.services.roles import remove_role, set_role
 from people.access import team_for
 from people.forms.teams import InviteToTeamForm
 from people.models import Team, TeamMember, User
-from people.services import invite_lists, teams
+from people.services import teams
+from people.services.inviting import invite_lists
 from people.views.request_helpers import link_maker
 
 

@@ -20,7 +20,8 @@ from api.views.base import ResourceView
 from people import access
 from people.forms.teams import CohortForm
 from people.models import ApiToken, Cohort, CohortMember, Team, User
-from people.services import cohorts, invite_lists, memberships
+from people.services import cohorts, memberships
+from people.services.inviting import invite_lists
 from people.views.request_helpers import link_maker
 
 FORM_FIELDS = ("label", "names", "country", "languages", "direction", "time_zone")

@@ -14,8 +14,8 @@ from benchmarks.services.storage import open_binary
 from jobs.models import Job
 from people.access import may_manage
 from people.models import Cohort
-from people.services import invite_import, invite_lists
-from people.services.invite_lists import InviteList
+from people.services.inviting import invite_import, invite_lists
+from people.services.inviting.invite_lists import InviteList
 
 MOST_BYTES = 200_000  # as the form of the page
 

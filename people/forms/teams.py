@@ -13,7 +13,7 @@ from people.locales.languages import native_name, text_languages
 from people.models import Cohort, Invitation, Message, Team, TeamMember, User
 from people.queries import mail_status
 from people.services.cohorts import CohortData
-from people.services.invite_lists import MOST, decode_upload
+from people.services.inviting.invite_lists import MOST, decode_upload
 from people.services.memberships import has_ever_belonged
 
 LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")

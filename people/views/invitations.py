@@ -19,7 +19,8 @@ from people.forms.teams import InviteForm, InviteLinksForm, InviteListForm
 from people.models import Cohort
 from people.pages.tabs import tabs_for
 from people.queries import mail_status
-from people.services import invite_lists, memberships
+from people.services import memberships
+from people.services.inviting import invite_lists
 from people.views.one_time_link import OneTimeLink, clear_link, links_file, one_time_context, show_once
 from people.views.request_helpers import current_user, link_maker, listed_invitations
 

@@ -16,7 +16,8 @@ from people.forms.teams import ConsentTextsForm, InviteToTeamForm, TeamForm, Tea
 from people.models import Team, TeamMember, User
 from people.pages.tabs import tabs_for
 from people.queries import mail_status
-from people.services import consent, invite_lists, links, teams
+from people.services import consent, links, teams
+from people.services.inviting import invite_lists
 from people.views.one_time_link import OneTimeLink, clear_link, one_time_context, show_once
 from people.views.request_helpers import current_user, link_maker, listed_invitations
 

@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from people.models import Cohort, Invitation, OutMail, User
-from people.services import invite_lists
+from people.services.inviting import invite_lists
 from people.tasks import send_mail
 from tests.mailing import SMTP, MailServer, closed_port
 from tests.personas import World

@@ -18,8 +18,8 @@ from jobs.services.job_context import JobContext, JobFailed
 from jobs.services.kinds import JobKind, NextLink
 from people.access import may_manage
 from people.models import Cohort, User
-from people.services import invite_lists
-from people.services.invite_lists import InviteRow
+from people.services.inviting import invite_lists
+from people.services.inviting.invite_lists import InviteRow
 
 KIND = "invite_people"
 NO_ADDRESS = gettext_lazy("The row has no e-mail address. A link without one is shown by the page of the cohort.")
