@@ -36,7 +36,7 @@ ALTER TABLE annotation_annotation DROP COLUMN xact;
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotation', '0016_submit_usual'),
+        ('annotation', '0017_answer_targets'),
     ]
 
     operations = [
