@@ -19,6 +19,7 @@ THROWAWAY = {
     "synchronous_commit": "off",
     "max_wal_size": "4GB",
     "jit": "off",
+    "max_connections": "300",  # each process of the tests has those of its threads, and servers that it starts
 }
 
 
@@ -29,8 +30,10 @@ def ensure() -> None:
         os.environ["EMIC_TEST_DATA"] = str(home)
         atexit.register(shutil.rmtree, home, ignore_errors=True)
     home = Path(os.environ["EMIC_TEST_DATA"])
-    os.environ["EMIC_DATA"] = str(home / "data")
-    (home / "data" / "static").mkdir(parents=True, exist_ok=True)
+    # Each process has a folder of its own: what one sweeps away with the clock a week ahead, another still needs.
+    data = home / os.environ.get("PYTEST_XDIST_WORKER", "data")
+    os.environ["EMIC_DATA"] = str(data)
+    (data / "static").mkdir(parents=True, exist_ok=True)
     os.environ["EMIC_DB_POOL"] = "0"
     if "DATABASE_URL" not in os.environ:
         server = Postgres(home, options=THROWAWAY)
