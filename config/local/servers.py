@@ -51,6 +51,14 @@ def root_runs_as() -> str:
     return "namespace" if probe.returncode == 0 else "nobody"
 
 
+def most_connections() -> int:
+    """How many connections PostgreSQL takes: one for each thread of the web server, and 60 for the worker, backups and
+    commands; at least 100, its default.
+    """
+    web = int(os.environ.get("EMIC_WEB_WORKERS") or 2) * int(os.environ.get("EMIC_WEB_THREADS") or 8)
+    return max(100, web + 60)
+
+
 class Postgres:
     """A PostgreSQL cluster in `home/postgres`, reached through a socket in a folder only we can enter."""
 
@@ -113,6 +121,7 @@ class Postgres:
             "unix_socket_directories": str(self.sockets),
             "unix_socket_permissions": "0700",
             "dynamic_shared_memory_type": "mmap",
+            "max_connections": str(most_connections()),
             **self.options,
         }
         flags = [part for key, value in settings.items() for part in ("-c", f"{key}={value}")]

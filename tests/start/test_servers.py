@@ -11,7 +11,7 @@ from random import Random
 import pytest
 
 from config.local import process, servers
-from config.local.servers import Postgres, Valkey
+from config.local.servers import Postgres, Valkey, most_connections
 from config.local.supervisor import Supervisor
 from tests.start.helpers import sql
 
@@ -33,6 +33,13 @@ def test_committed_rows_survive_kill_9(postgres: Postgres) -> None:
         postgres.child.wait()
         postgres.start()
         assert sql(postgres.url, "SELECT count(*) FROM kept") == str(round_number)
+
+
+def test_there_is_a_connection_for_each_thread_of_many_web_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Threads keep theirs, so one that finds none left would answer 503 until another restarts."""
+    assert most_connections() == 100
+    monkeypatch.setenv("EMIC_WEB_WORKERS", "16")
+    assert most_connections() == 188 > 16 * 8
 
 
 def test_a_server_that_outlived_its_supervisor_is_ended_before_the_next_start(postgres: Postgres) -> None:
