@@ -18,6 +18,7 @@ from psycopg.errors import DeadlockDetected
 from jobs.connections import broker
 from jobs.queries import event_feed
 from people.models import User
+from releases.rows import changes
 from tests import kept_world, servers, warm_connections
 from tests.mailing import MailServer, mail_serving
 from tests.personas import World
@@ -63,16 +64,16 @@ def connections_kept_warm() -> Iterator[None]:
 @pytest.fixture(scope="session", autouse=True)
 def feed_of_this_database() -> Iterator[None]:
     """Other processes write in databases of their own in the same cluster. Their transactions, as long as a test, would
-    hold the feed of events back, for it waits for all that run in the cluster.
+    hold the feed of events back, and what has changed, for both wait for all that run in the cluster.
     """
     of_cluster = "pg_snapshot_xmin(pg_current_snapshot())"
     of_database = """least(pg_snapshot_xmax(pg_current_snapshot()), (SELECT min(backend_xid::text::xid8)
       FROM pg_stat_activity WHERE datname = current_database() AND backend_xid IS NOT NULL))"""
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("ROWS", "NOW"):
-            statement = getattr(event_feed, name)
+        for module, name in ((event_feed, "ROWS"), (event_feed, "NOW"), (changes, "MOMENT")):
+            statement = getattr(module, name)
             assert of_cluster in statement
-            patch.setattr(event_feed, name, statement.replace(of_cluster, of_database))
+            patch.setattr(module, name, statement.replace(of_cluster, of_database))
         yield
 
 

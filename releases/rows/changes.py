@@ -17,6 +17,7 @@ from releases.rows.ratings import RATINGS
 
 GONE = "gone"
 CONSENT_WITHDRAWN = "consent_withdrawn"
+MOMENT = "SELECT (pg_snapshot_xmin(pg_current_snapshot()))::text"
 _NAMES = ("rating", "annotation")
 # All versions of an answer go with the one that was touched when its author withdrew.
 _SINCE = f"""(a.xact >= %s::text::xid8 OR {LEFT_OUT} AND EXISTS (
@@ -26,7 +27,7 @@ _SINCE = f"""(a.xact >= %s::text::xid8 OR {LEFT_OUT} AND EXISTS (
 def current_moment() -> str:
     """What is committed now has older transactions than this, or is seen by whoever reads from now on."""
     with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_snapshot_xmin(pg_current_snapshot())::text")
+        cursor.execute(MOMENT)
         return str(cursor.fetchone()[0])
 
 
