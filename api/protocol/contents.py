@@ -54,6 +54,11 @@ def problem(pointer: str, code: str, detail: Any) -> dict[str, str]:
     return {"pointer": pointer, "code": code, "detail": str(detail)}
 
 
+def refused(member: str, text: str, **more: Any) -> Refused:
+    """A member of the content cannot be taken, for this reason."""
+    return Refused(text, errors=[problem(f"/{member}", "refused", text)], **more)
+
+
 def step(name: Any) -> str:
     """A part of a pointer."""
     return "/" + str(name).replace("~", "~0").replace("/", "~1")

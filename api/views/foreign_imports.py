@@ -7,8 +7,8 @@ from django.utils.translation import gettext as _
 
 from annotation.access import campaign_for
 from annotation.models import Campaign
-from api.protocol.contents import problem
-from api.protocol.problems import Conflict, Refused
+from api.protocol.contents import refused
+from api.protocol.problems import Conflict
 from api.views.uploads import find_upload
 from benchmarks.imports.problems import SourceProblem
 from benchmarks.models import Benchmark, Stage
@@ -56,21 +56,17 @@ def _row_json(row: Any) -> dict[str, str]:
     return {"file": row.file, "row": str(row.row), "item": row.item, "rater": row.rater, **values}
 
 
-def _refused(member: str, text: str) -> Refused:
-    return Refused(text, errors=[problem(f"/{member}", "refused", text)])
-
-
 def _check_stage(stage: Stage) -> None:
     """The page offers only stages whose items are not derived. Raises Refused."""
     if stage.derivation:
-        raise _refused("stage", _("Items of this stage are derived. Choose another stage."))
+        raise refused("stage", _("Items of this stage are derived. Choose another stage."))
 
 
 def _stored(user: User, content: dict[str, Any]) -> StoredForeign:
     """Raises Refused for what is not there or not whole."""
     rows = list(enumerate(content.get("files", [])))
     if not rows:
-        raise _refused("files", _("Name the uploads that hold the files of the tool."))
+        raise refused("files", _("Name the uploads that hold the files of the tool."))
     files = tuple((row["name"], _whole(user, f"files/{place}/upload", row["upload"])) for place, row in rows)
     archive, pictures = (
         _whole(user, name, content[name]) if content.get(name) else "" for name in ("archive", "pictures")
@@ -82,10 +78,10 @@ def _whole(user: User, member: str, key: str) -> str:
     try:
         upload = find_upload(user, key)
     except Http404 as error:
-        raise _refused(member, _("There is no such upload. Uploads are kept for a day.")) from error
+        raise refused(member, _("There is no such upload. Uploads are kept for a day.")) from error
     if not upload.is_whole:
         text = _("The upload is not whole: %(n)s bytes are missing.")
-        raise _refused(member, text % {"n": upload.size - upload.offset})
+        raise refused(member, text % {"n": upload.size - upload.offset})
     return upload.stored
 
 
@@ -94,11 +90,11 @@ def _look(stored: StoredForeign, stage: Stage, content: dict[str, Any]) -> tuple
         chosen = ForeignMapping.from_json({**content.get("mapping", {}), "tool": content["format"]})
     except ValueError as error:
         text = _("The mapping has no member “%(name)s” with such a value.") % {"name": error}
-        raise _refused(f"mapping/{error}", text) from error
+        raise refused(f"mapping/{error}", text) from error
     try:
         return look_into(stored.open_files(), chosen, stage)
     except SourceProblem as error:
-        raise _refused("files", str(error)) from error
+        raise refused("files", str(error)) from error
 
 
 def _campaign(benchmark: Benchmark, stage: Stage, user: User, content: dict[str, Any]) -> Campaign | None:
@@ -106,7 +102,7 @@ def _campaign(benchmark: Benchmark, stage: Stage, user: User, content: dict[str,
         return None
     campaign = campaign_for(user, benchmark, content["campaign"])
     if campaign.stage_id != stage.pk:
-        raise _refused("campaign", _("The campaign belongs to another stage."))
+        raise refused("campaign", _("The campaign belongs to another stage."))
     if campaign.opened_at is None:
         raise Conflict(_("The campaign has not been opened. Open it for imports first."))
     return campaign
@@ -116,6 +112,6 @@ def _cohort(campaign: Campaign | None, content: dict[str, Any]) -> str:
     label = str(content.get("cohort", ""))
     labels = list(campaign.cohorts.values_list("cohort__label", flat=True)) if campaign else []
     if campaign and label and label not in labels:
-        raise _refused("cohort", _("This campaign does not ask this cohort. It asks: %(names)s.")
+        raise refused("cohort", _("This campaign does not ask this cohort. It asks: %(names)s.")
                        % {"names": ", ".join(labels)})  # fmt: skip
     return label

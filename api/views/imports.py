@@ -18,11 +18,11 @@ from annotation.access import campaign_for
 from annotation.forms.answer_files import AnswersForm
 from annotation.services.files import answer_files, withdrawals
 from annotation.services.files.campaigns import can_create_items
-from api.protocol.contents import check_form, form_data, problem
+from api.protocol.contents import check_form, form_data, refused
 from api.protocol.operations import PAGING, operation
 from api.protocol.paging import page_of
 from api.protocol.preconditions import with_etag
-from api.protocol.problems import Conflict, Refused
+from api.protocol.problems import Conflict
 from api.schemas.imports import ImportPreview, NewImport
 from api.schemas.jobs import JobSerializer
 from api.schemas.pages import page_of_shape
@@ -92,7 +92,7 @@ class ImportPreviewView(ResourceView):
             return Response(predictions_preview_json(benchmark, request.user, self.content, *uploads))
         stage, file = _stage(benchmark, self.content), finished_upload(request.user, self.content, "table")
         if file is None:
-            raise _refused("table", _("Name the upload that holds the table."))
+            raise refused("table", _("Name the upload that holds the table."))
         with open_binary(file.stored) as table:
             return Response(preview_json(stage, _look(table, self.content), has_known_columns(table)))
 
@@ -130,16 +130,12 @@ def finished_upload(user: User, content: dict[str, Any], member: str) -> StoredU
     try:
         upload = find_upload(user, key)
     except Http404 as error:
-        raise _refused(member, _("There is no such upload. Uploads are kept for a day.")) from error
+        raise refused(member, _("There is no such upload. Uploads are kept for a day.")) from error
     if not upload.is_whole:
         text = _("The upload is not whole: %(n)s bytes are missing.")
-        raise _refused(member, text % {"n": upload.size - upload.offset})
+        raise refused(member, text % {"n": upload.size - upload.offset})
     name = content.get("table_name", "table") if member == "table" else f"{member}.zip"
     return StoredUpload(upload.stored, name, upload.size)
-
-
-def _refused(member: str, text: str, **more: Any) -> Refused:
-    return Refused(text, errors=[problem(f"/{member}", "refused", text)], **more)
 
 
 def _stage(benchmark: Benchmark, content: dict[str, Any]) -> Stage:
@@ -150,7 +146,7 @@ def _stage(benchmark: Benchmark, content: dict[str, Any]) -> Stage:
     if not named and "stage" not in content:
         named = [stage for stage in stages if not stage.derivation]
     if not named:
-        raise _refused("stage", _("There is no such stage."))
+        raise refused("stage", _("There is no such stage."))
     return named[0]
 
 
@@ -186,12 +182,12 @@ def _mapped(table: StoredUpload, content: dict[str, Any]) -> MappedTable | None:
         beginning = _look(file, content)
     if "mapping" not in content:
         text = _("The table has columns of its own: send a mapping. There are: %(names)s.")
-        raise _refused("mapping", text % {"names": ", ".join(beginning.columns)[:500]})
+        raise refused("mapping", text % {"names": ", ".join(beginning.columns)[:500]})
     try:
         mapping = ColumnMapping.from_json(content["mapping"]).with_named_columns(beginning.columns)
         mapping.check(beginning.columns)
     except MappingError as error:
-        raise _refused(f"mapping/{error.name}".rstrip("/"), error.message) from error
+        raise refused(f"mapping/{error.name}".rstrip("/"), error.message) from error
     return MappedTable(beginning.format, mapping, beginning.columns)
 
 
@@ -202,16 +198,16 @@ def _look(file: Any, content: dict[str, Any]) -> TableLook:
     except NeedsAnswer as question:
         text = _("The file does not say its %(what)s. Choose one of: %(names)s.")
         names = ", ".join(question.choices)
-        raise _refused(question.name, text % {"what": question.name, "names": names}) from question
+        raise refused(question.name, text % {"what": question.name, "names": names}) from question
     except SourceProblem as error:
-        raise _refused("table", str(error)) from error
+        raise refused("table", str(error)) from error
 
 
 def start_answers(benchmark: Benchmark, user: User, content: dict[str, Any]) -> Job:
     """Raises Refused, Conflict and Http404."""
     file = finished_upload(user, content, "table")
     if file is None or "campaign" not in content:
-        raise _refused("campaign" if file else "table", _("Answers need a campaign and the upload with their table."))
+        raise refused("campaign" if file else "table", _("Answers need a campaign and the upload with their table."))
     campaign = campaign_for(user, benchmark, content["campaign"])
     if campaign.opened_at is None:
         raise Conflict(_("The campaign has not been opened. Open it for imports first."))

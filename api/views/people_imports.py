@@ -7,8 +7,7 @@ from django.utils.translation import gettext as _
 from rest_framework.request import Request
 
 from api.protocol.authentication import ScopeMissing, has_scope
-from api.protocol.contents import problem
-from api.protocol.problems import Refused
+from api.protocol.contents import refused
 from benchmarks.models import Benchmark
 from benchmarks.services.storage import open_binary
 from jobs.models import Job
@@ -46,22 +45,18 @@ def _read(
         raise ScopeMissing("admin")
     cohort = Cohort.objects.filter(team=benchmark.team, label=content.get("cohort", "")).select_related("team").first()
     if cohort is None or not may_manage(request.user, cohort):
-        raise _refused("cohort", _("You manage no cohort of this name in the team."))
+        raise refused("cohort", _("You manage no cohort of this name in the team."))
     if table is None:
-        raise _refused("table", _("Name the upload that holds the table."))
+        raise refused("table", _("Name the upload that holds the table."))
     with open_binary(table.stored) as file:
         data = file.read(MOST_BYTES + 1)
     if len(data) > MOST_BYTES:
-        raise _refused("table", _("This file is larger than 200 KB. Split it into smaller files."))
+        raise refused("table", _("This file is larger than 200 KB. Split it into smaller files."))
     try:
         text = invite_lists.decode_upload(data)
     except UnicodeDecodeError as error:
-        raise _refused("table", _("The file is not UTF-8. Save it as CSV in UTF-8.")) from error
+        raise refused("table", _("The file is not UTF-8. Save it as CSV in UTF-8.")) from error
     listed = invite_lists.parse_list(text, cohort, timezone.now())
     if listed.problem:
-        raise _refused("table", listed.problem)
+        raise refused("table", listed.problem)
     return cohort, text, listed
-
-
-def _refused(member: str, text: str) -> Refused:
-    return Refused(text, errors=[problem(f"/{member}", "refused", text)])

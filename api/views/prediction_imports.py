@@ -12,8 +12,8 @@ from django.utils.translation import gettext as _
 from annotation.access import campaign_for
 from annotation.models import Campaign
 from annotation.services.sheets.sheet_versions import sheet_of
-from api.protocol.contents import check_form, form_data, problem
-from api.protocol.problems import Conflict, Refused
+from api.protocol.contents import check_form, form_data, refused
+from api.protocol.problems import Conflict
 from benchmarks.imports.problems import SourceProblem
 from benchmarks.models import Benchmark
 from jobs.models import Job
@@ -66,7 +66,7 @@ def look_at(
     """The file is kept for the job. Raises Refused and Http404."""
     if table is None or "campaign" not in content:
         member = "campaign" if table is not None else "table"
-        raise _refused(member, _("Answers need a campaign and the upload with their table."))
+        raise refused(member, _("Answers need a campaign and the upload with their table."))
     campaign = campaign_for(user, benchmark, content["campaign"])
     try:
         with ExitStack() as stack:
@@ -77,7 +77,7 @@ def look_at(
             file = answer_import.store_upload(parts[0], parts[1])
         return campaign, file, answer_preview.inspect_file(file, campaign, sheet_of(campaign.sheet_version))
     except SourceProblem as error:
-        raise _refused("table", str(error)) from error
+        raise refused("table", str(error)) from error
 
 
 def _form(content: dict[str, Any], looked: FilePreview) -> AnswerFileDetailsForm:
@@ -90,7 +90,3 @@ def _form(content: dict[str, Any], looked: FilePreview) -> AnswerFileDetailsForm
 
 def _plain(value: Any) -> Any:
     return dict(value) if hasattr(value, "items") else list(value)
-
-
-def _refused(member: str, text: str) -> Refused:
-    return Refused(text, errors=[problem(f"/{member}", "refused", text)])
