@@ -70,8 +70,8 @@ def gold_facts(tables: Sequence[ReleaseTable]) -> dict[str, Any]:
     named = Q()
     for name in GIVEN_COLUMNS:
         named |= Q(context__has_key=name)
-    given = Item.objects.filter(named, stage__in=stages, sources__isnull=True)
-    with_labels = set(given.values_list("stage", flat=True).distinct())
+    labelled = Item.objects.filter(named, stage__in=stages, sources__isnull=True)
+    with_labels = set(labelled.values_list("stage", flat=True).distinct())
     return {
         GIVEN: [stage.key for stage in stages if stage.pk in with_labels],
         CALIBRATION: [stage.key for stage in stages if is_calibration(stage)],

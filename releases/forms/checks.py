@@ -5,6 +5,7 @@ from typing import Any
 
 from django import forms
 from django.core.files.uploadedfile import UploadedFile
+from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -44,12 +45,12 @@ class ChecksumForm(StyledFormMixin, forms.Form):
             raise forms.ValidationError(_("There is no checksum in it. One has 64 digits and letters from a to f."))
         return data
 
-    @property
+    @cached_property
     def checksums(self) -> list[Checksum]:
-        """Those that were pasted, those in the file, and the file's own."""
-        given = list(read_checksums(self.cleaned_data.get("sums") or ""))
+        """Those that were pasted, those in the file, and the file's own. The file is read once."""
+        pasted = list(read_checksums(self.cleaned_data.get("sums") or ""))
         file: UploadedFile[bytes] | None = self.cleaned_data.get("file")
-        return given + _of_file(file) if file is not None else given
+        return pasted + _of_file(file) if file is not None else pasted
 
 
 def _of_file(file: UploadedFile[bytes]) -> list[Checksum]:
