@@ -16,7 +16,7 @@ from people.models import User
 from predictions.models import Call, Run
 from predictions.pages.runs import variant_of
 from predictions.pages.variant_names import VariantNames
-from predictions.queries.unfinished_runs import STOPPED, unfinished_runs
+from predictions.queries.unfinished_runs import unfinished_runs
 from predictions.texts import call_reasons
 
 State = Run.State
@@ -79,7 +79,7 @@ def _stopped_runs(benchmark: Benchmark, user: User, *states: str) -> list[Run]:
     """For those who may go on with them."""
     if not is_permitted(user, benchmark, "work_on"):
         return []
-    return [run for run in unfinished_runs(benchmark).filter(state__in=STOPPED) if run.state in states]
+    return list(unfinished_runs(benchmark).filter(state__in=states))
 
 
 def _commonest(reasons: Sequence[str]) -> str:

@@ -7,8 +7,8 @@ from benchmarks.models import Benchmark
 from predictions.models import Run
 
 State = Run.State
-STOPPED = (State.FAILED, State.PAUSED, State.DRAFT)
-"""Nothing goes on in these before a person does something."""
+UNFINISHED = (State.RUNNING, State.FAILED, State.PAUSED, State.DRAFT)
+"""Nothing goes on in the last three before a person does something."""
 
 
 def unfinished_runs(benchmark: Benchmark) -> "QuerySet[Run]":
@@ -16,4 +16,4 @@ def unfinished_runs(benchmark: Benchmark) -> "QuerySet[Run]":
     stopped for good is finished."""
     rows = Run.objects.filter(benchmark=benchmark, task=Run.Task.ANSWERS, withdrawn_at=None, endpoint__isnull=False)
     rows = rows.filter(campaign__state__in=(Campaign.State.OPEN, Campaign.State.PAUSED))
-    return rows.filter(state__in=(*STOPPED, State.RUNNING)).order_by("pk")
+    return rows.filter(state__in=UNFINISHED).order_by("pk")
