@@ -1,7 +1,9 @@
 """Answers that cohorts give about their own culture are judged by that cohort, or by all with the culture named."""
 
 from collections import Counter
+from collections.abc import Mapping
 from importlib import import_module
+from typing import Any
 
 import pytest
 from django.db import connection
@@ -256,7 +258,7 @@ def test_agreement_by_cohort_has_the_units_of_its_own_culture(world: World, ask:
     }  # fmt: skip
 
 
-def _estimates(row: dict) -> list[dict]:  # type: ignore[type-arg]
+def _estimates(row: Mapping[str, Any]) -> list[dict[str, Any]]:
     cells = [cell["estimates"] for cell in row["cells"]]
     return [one for cell in cells for one in (cell.values() if isinstance(cell, dict) else cell)]
 
