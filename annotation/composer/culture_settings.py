@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from benchmarks.rules.derivations.answer_carrying import holds_answers, may_mix_cultures
+from benchmarks.rules.derivations.answer_carrying import holds_answers_of, may_mix_cultures
 
 
 def follow_culture(content: dict[str, Any], before: Mapping[str, Any], own: Collection[str]) -> dict[str, Any]:
@@ -14,7 +14,7 @@ def follow_culture(content: dict[str, Any], before: Mapping[str, Any], own: Coll
     `own`: keys of the stages that ask each cohort about its own culture.
     """
     derivation = content.get("derivation") or {}
-    if not _shows_cultures(derivation, own) or _shows_cultures(before.get("derivation") or {}, own):
+    if not holds_answers_of(derivation, own) or holds_answers_of(before.get("derivation") or {}, own):
         return content
     if content.get("own_items_only") or before.get("own_items_only"):
         return content
@@ -24,7 +24,3 @@ def follow_culture(content: dict[str, Any], before: Mapping[str, Any], own: Coll
     if not content.get("target_in_all"):
         content["own_items_only"] = not may_mix_cultures(derivation)
     return content
-
-
-def _shows_cultures(derivation: Mapping[str, Any], own: Collection[str]) -> bool:
-    return holds_answers(derivation) and not set(own).isdisjoint(derivation.get("from") or ())

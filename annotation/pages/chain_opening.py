@@ -256,7 +256,7 @@ def chain_work(states: Sequence[StageState], openings: Sequence[StageOpening]) -
         wanted = [state.items[cohort] * target for cohort, target in new.items()]
         answers[opening.stage_id] = max(wanted, default=0) if state.stage.target_in_all else sum(wanted)
         counts = [state.items[cohort] for cohort in new]
-        split = state.stage.has_target or state.stage.own_items_only  # cohorts share no unit
+        split = state.stage.asks_own_culture
         units[opening.stage_id] = sum(counts) if split else max(counts, default=0)
         if new:
             opened[opening.stage_id] = set(new)

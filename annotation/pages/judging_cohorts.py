@@ -12,7 +12,7 @@ from annotation.services.derivation.derived_counts import DerivedCount
 from annotation.services.sheets.stages import own_culture_stages
 from benchmarks.models import Benchmark, Stage
 from benchmarks.queries.cultures import culture
-from benchmarks.rules.derivations.answer_carrying import holds_answers
+from benchmarks.rules.derivations.answer_carrying import holds_answers_of
 from people.models import Cohort
 
 MOST_NAMED = 12
@@ -24,7 +24,8 @@ def cohort_lines(stage: Stage, content: Mapping[str, Any], count: DerivedCount) 
         return []
     if content.get("own_items_only"):
         return _own_lines(stage, count)
-    if not count.about and (count.items or not _will_be_about_cultures(stage, content)):
+    will_be_about = not count.items and holds_answers_of(content.get("derivation") or {}, own_culture_stages(stage))
+    if not count.about and not will_be_about:
         return []
     if (content.get("layout") or {}).get("culture"):
         return [_("Every cohort gets all of them, and the sheet names the culture that an answer is about.")]
@@ -34,12 +35,6 @@ def cohort_lines(stage: Stage, content: Mapping[str, Any], count: DerivedCount) 
         "Every cohort gets all of them, and the sheet does not name the culture that an answer is about: %(counts)s."
     )
     return [text % {"counts": _listed(count.cultures)}]
-
-
-def _will_be_about_cultures(stage: Stage, content: Mapping[str, Any]) -> bool:
-    """Whether the items will be answers to a stage that asks each cohort about its own culture."""
-    derivation = content.get("derivation") or {}
-    return holds_answers(derivation) and not set(derivation.get("from") or ()).isdisjoint(own_culture_stages(stage))
 
 
 def _own_lines(stage: Stage, count: DerivedCount) -> list[str]:
@@ -71,7 +66,7 @@ def _listed(counts: Mapping[str, int]) -> str:
 def own_culture_lines(benchmark: Benchmark) -> list[str]:
     """Of each stage that asks cohorts about their own culture, how many answers about each can be judged now. Two
     queries."""
-    stages = {stage.pk: stage.name for stage in benchmark.stages.all() if stage.has_target or stage.own_items_only}
+    stages = {stage.pk: stage.name for stage in benchmark.stages.all() if stage.asks_own_culture}
     answers = Annotation.objects.filter(
         live=True, counted=True, assignment__campaign__stage__in=stages, assignment__unit__item__withdrawn_at=None
     )

@@ -58,8 +58,7 @@ def vocabulary_of(stage: Stage) -> Vocabulary:
     for condition in recipe.conditions:
         conditions |= {_normalise(name): condition.key for name in (condition.key, *condition.name.values())}
     concepts = {_normalise(concept): concept for concept in recipe.concepts}
-    needs_origin = stage.has_target or stage.own_items_only
-    return Vocabulary(concepts, origins, conditions, stage.pictures, needs_origin)
+    return Vocabulary(concepts, origins, conditions, stage.pictures, stage.asks_own_culture)
 
 
 def _cohorts_of_team(stage: Stage) -> dict[str, str]:

@@ -171,3 +171,8 @@ class Stage(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def asks_own_culture(self) -> bool:
+        """Whether each cohort is asked about its own culture, so that cohorts share no unit."""
+        return self.has_target or self.own_items_only

@@ -48,7 +48,7 @@ class JudgeStage:
 def answer_cultures_of(stage: Stage) -> tuple[bool, bool]:
     """Whether answers of the stage are about cultures, since it asks each cohort about its own or shows such answers;
     and whether each has one culture, so that its cohort can judge it: an answer to a pair of two cultures has not."""
-    if stage.has_target or stage.own_items_only:
+    if stage.asks_own_culture:
         return True, True
     about = stage.items.filter(withdrawn_at=None).exclude(answer_target="")
     return about.exists(), about.exclude(answer_target__contains=SEPARATOR).exists()

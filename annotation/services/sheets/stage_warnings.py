@@ -10,7 +10,7 @@ from annotation.composer.validation import StageProblem
 from annotation.services.sheets.shared_values import are_all_different, fields_without_values
 from benchmarks.models import Stage
 from benchmarks.rules.derivations import Derivation, DerivationError
-from benchmarks.rules.derivations.answer_carrying import holds_answers
+from benchmarks.rules.derivations.answer_carrying import holds_answers, holds_answers_of
 from benchmarks.rules.derivations.contract import grouping_fields
 
 NAMES: Mapping[str, Any] = {
@@ -33,7 +33,7 @@ def stage_warnings(stage: Stage, content: Mapping[str, Any]) -> Iterator[StagePr
     stages = {row.key: row for row in stage.benchmark.stages.all()}
     if derivation.kind == "pair":
         yield from _without_pairs(stages, derivation)
-    yield from _unnamed_cultures(stages, content, derivation)
+    yield from _unnamed_cultures(stages, content)
 
 
 def _without_pairs(stages: Mapping[str, Stage], derivation: Derivation) -> Iterator[StageProblem]:
@@ -52,13 +52,10 @@ def _named(fields: Sequence[str]) -> str:
     return ", ".join(str(NAMES.get(where, where.removeprefix("item.context."))) for where in fields)
 
 
-def _unnamed_cultures(
-    stages: Mapping[str, Stage], content: Mapping[str, Any], derivation: Derivation
-) -> Iterator[StageProblem]:
-    sources = [stages[key] for key in derivation.sources if key in stages]
-    asks_own = any(source.has_target or source.own_items_only for source in sources)
+def _unnamed_cultures(stages: Mapping[str, Stage], content: Mapping[str, Any]) -> Iterator[StageProblem]:
+    own = [key for key, stage in stages.items() if stage.asks_own_culture]
     is_named = bool((content.get("layout") or {}).get("culture"))
-    if content.get("own_items_only") or is_named or not asks_own or not holds_answers(content["derivation"]):
+    if content.get("own_items_only") or is_named or not holds_answers_of(content["derivation"], own):
         return
     text = _(
         "Every cohort judges answers about every culture, and the sheet does not name the culture. Name it, or let "

@@ -1,6 +1,6 @@
 """Whether the items of a derivation hold answers, so that whoever sees them judges what somebody said. Pure."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from benchmarks.rules.derivations import pair, promote
@@ -27,6 +27,11 @@ def holds_answers(derivation: Mapping[str, Any]) -> bool:
     """Of a derivation as a stage stores it, also an incomplete one."""
     holds, params = HOLDS.get(str(derivation.get("kind"))), derivation.get("params")
     return holds is not None and holds(params if isinstance(params, Mapping) else {})
+
+
+def holds_answers_of(derivation: Mapping[str, Any], stages: Collection[str]) -> bool:
+    """Whether the items hold answers, and are made of one of these stages."""
+    return holds_answers(derivation) and not set(stages).isdisjoint(derivation.get("from") or ())
 
 
 def may_mix_cultures(derivation: Mapping[str, Any]) -> bool:
