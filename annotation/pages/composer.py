@@ -260,7 +260,7 @@ def stage_rows(benchmark: Benchmark) -> list[StageRow]:
             items=items.get(row.pk, 0),
             made_of=", ".join(names.get(key, key) for key in row.derivation.get("from", ())),
             draft=row.pk in drafts,
-            problems=sum(problem.blocks for problem in stages.problems(row)),
+            problems=len(stages.blocking_problems(row)),
             removable=not items.get(row.pk) and row.pk not in busy and row.key not in sources,
         )
         for row in rows

@@ -9,7 +9,7 @@ from annotation.queries.board_counts import opened_for_models
 from annotation.services.campaigns import lifecycle
 from annotation.services.campaigns.lifecycle import CampaignRefused
 from annotation.services.files.campaigns import open_for_imports
-from annotation.services.sheets.stages import problems
+from annotation.services.sheets.stages import blocking_problems
 from annotation.services.transactions import in_transaction
 from benchmarks.models import Benchmark, Stage
 from people.models import Cohort, User
@@ -98,7 +98,7 @@ def _targets_by_cohort(opening: StageOpening, cohorts: Mapping[int, Cohort]) -> 
 def _open(
     stage: Stage, targets: Mapping[Cohort, int], opening: StageOpening, actor: User | None, at: datetime
 ) -> Campaign:
-    blocking = [str(problem) for problem in problems(stage) if problem.blocks]
+    blocking = [str(problem) for problem in blocking_problems(stage)]
     if blocking:  # in words, where the refusal of a new campaign would say only that the sheet is wrong
         raise CampaignRefused(blocking)
     campaign = lifecycle.create(

@@ -286,6 +286,13 @@ def problems(
     return [*stage_problems, *stage_warnings(stage, content)]
 
 
+def blocking_problems(stage: Stage) -> list[StageProblem]:
+    """What keeps a stage from being opened. Nothing is read for warnings."""
+    content = content_of(stage)
+    around = [*_publishing_problems(stage, content), *_items_missing_inputs(stage, content, ())]
+    return [problem for problem in around if problem.blocks]
+
+
 def _items_missing_inputs(stage: Stage, content: Mapping[str, Any], conditions: Sequence[str]) -> list[StageProblem]:
     """Items without what the display needs; the first are named. One query for each thing needed."""
     try:
