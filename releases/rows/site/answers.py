@@ -106,6 +106,7 @@ KINDS: tuple[SiteKind, ...] = (
         where=open_picture("{x}.item_id", "{x}.image_id"),
         identity=("item", "role"),
         references={"item": "items", "image": "images"},
+        implied=("image",),
         select={name: without_hidden("x.item_id", f"x.{name}", "''") for name in ("alt", "source")},
         gone="deleted",
     ),
@@ -200,6 +201,7 @@ KINDS: tuple[SiteKind, ...] = (
             "unit": "units",
             "rater": RATERS,
         },
+        implied=("participation", "rater"),
         filled={"in_hand": "=false"},
         left_out={
             "lease_until": "Of the queue.",
@@ -220,6 +222,7 @@ KINDS: tuple[SiteKind, ...] = (
             "cohort": "cohorts",
             "run": "runs",
         },
+        implied=("rater",),
         select={"client_key": _KEY_PREFIX},
         gone="uncounted",
     ),
@@ -229,6 +232,7 @@ KINDS: tuple[SiteKind, ...] = (
         "Pictures that came with an answer.",
         identity=("assignment", "image"),
         references={"assignment": "assignments", "image": "images"},
+        implied=("image",),
         left_out={"fetched_from": "An address that a person gave."},
     ),
     SiteKind(

@@ -84,6 +84,8 @@ class SiteKind:
         identity: fields that together name a row; empty where only its number does.
         references: field to the key of the kind that it refers to.
         needs: references that may be null in the database, and that a row of a release must have.
+        implied: references whose target is in the release because this row is, so that nobody has to look: to ask each
+            of a million answers whether its rater has one would take a million times the answers of a rater.
         filled: field to what the import puts there: see releases.imports.values.
         left_out: fields that are not in a release, with the reason.
         select: field to SQL that stands in place of the column.
@@ -100,6 +102,7 @@ class SiteKind:
     identity: tuple[str, ...] = ()
     references: Mapping[str, str] = field(default_factory=dict)
     needs: tuple[str, ...] = ()
+    implied: tuple[str, ...] = ()
     filled: Mapping[str, str] = field(default_factory=dict)
     left_out: Mapping[str, str] = field(default_factory=dict)
     select: Mapping[str, str] = field(default_factory=dict)
@@ -180,7 +183,8 @@ class _Query:
     def _reference(self, kind: SiteKind, model_field: models.Field[Any, Any]) -> str:
         """The key of the target as JSON text, a rater's id; null where the target is not in the release."""
         target, column = self.kinds[kind.references[model_field.name]], f"x.{model_field.column}"
-        optional = (model_field.null or _loose(model_field)) and model_field.name not in kind.needs
+        may_lack = (model_field.null or _loose(model_field)) and model_field.name not in kind.needs
+        optional = may_lack and model_field.name not in kind.implied
         chosen = f"y1.id = {column}" + (f" AND {self.condition(target, 'y1', 2)}" if optional else "")
         if target.key == RATERS:
             return f"(SELECT y1.id FROM {target.table} y1 WHERE {chosen})" if optional else column
@@ -190,6 +194,8 @@ class _Query:
         """Of the rows that are in the release: its own condition, and that what it needs is there as well."""
         parts = [self.scope.fill(kind.where, alias)]
         for name, target_key in kind.references.items():
+            if name in kind.implied:
+                continue
             model_field: Any = kind.model._meta.get_field(name)
             target = self.kinds[target_key]
             if name in kind.needs or not (model_field.null or _loose(model_field)):
