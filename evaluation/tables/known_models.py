@@ -27,7 +27,7 @@ def about_models(tasks: tuple[str, ...] = (), stage: tuple[str, str] | None = No
         "models",
         number,
         gettext_lazy("The models"),
-        gettext_lazy("Predictions of a model, with what is known of it."),
+        gettext_lazy("What is known of each model. The team's page “Model details” takes what is missing."),
         partial(_build, tasks, stage),
     )
 

@@ -157,7 +157,7 @@ OF_EACH_SOURCE = {
 
 VALUEGROUND = Recipe(
     key="valueground",
-    version="3",
+    version="4",
     name="ValueGround",
     summary={
         "en": (
@@ -204,7 +204,7 @@ VALUEGROUND = Recipe(
             name="The picture that fits a country",
             display="bare-pair",
             sheet=CHOICE,
-            target_answers=3,
+            target_answers=0,  # models answer; people who are asked too get a number when the chain is opened
             has_target=True,
             derivation=OF_EACH_SOURCE,
             asked_about="set",
@@ -232,7 +232,7 @@ VALUEGROUND = Recipe(
             name="Which picture shows which answer",
             display="pair",
             sheet=ALIGNMENT,
-            target_answers=3,
+            target_answers=0,
             has_target=False,
             derivation=OF_EACH_SOURCE,
             own_vocabulary=True,
