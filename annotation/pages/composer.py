@@ -245,13 +245,15 @@ class StageRow:
     draft: bool
     problems: int
     removable: bool
+    is_open: bool
 
 
 def stage_rows(benchmark: Benchmark) -> list[StageRow]:
     rows = list(benchmark.stages.all())
     items, names = stages.items_in(rows), {row.key: row.name for row in rows}
     drafts = set(StageDraft.objects.filter(stage__in=rows).values_list("stage", flat=True))
-    busy = set(Campaign.objects.filter(stage__in=rows).values_list("stage", flat=True))
+    campaigns = Campaign.objects.filter(stage__in=rows).order_by().values_list("stage", "state").distinct()
+    busy, opened = {stage for stage, _state in campaigns}, {stage for stage, state in campaigns if state == "open"}
     sources = {key for row in rows for key in row.derivation.get("from", ())}
     return [
         StageRow(
@@ -262,6 +264,7 @@ def stage_rows(benchmark: Benchmark) -> list[StageRow]:
             draft=row.pk in drafts,
             problems=len(stages.blocking_problems(row)),
             removable=not items.get(row.pk) and row.pk not in busy and row.key not in sources,
+            is_open=row.pk in opened,
         )
         for row in rows
     ]

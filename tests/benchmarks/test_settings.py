@@ -1,7 +1,9 @@
 """What a benchmark says of itself can be changed by those who work on it; and what its overview offers."""
 
 import pytest
+from django.utils import timezone
 
+from annotation.services.campaigns import lifecycle
 from annotation.services.sheets import stages as stages_of
 from benchmarks.models import Benchmark, Stage
 from benchmarks.services.benchmarks import create_blank
@@ -73,6 +75,10 @@ def test_open_step_is_listed_only_for_a_stage_with_items_or_a_derivation(world):
     assert "Needs items" in html and "Can be opened" not in html
     world.add_items(1)
     assert "Can be opened" in page(client, f"/b/{world.benchmark.slug}/stages/")
+    campaign = lifecycle.create(world.stage, "Round 1", world.mara, {world.egypt: 1})
+    lifecycle.open_campaign(campaign, world.mara, timezone.now())
+    html = page(client, f"/b/{world.benchmark.slug}/stages/")
+    assert '<span class="chip ok">Open</span>' in html and "Can be opened" not in html
     [stage] = benchmark.stages.all()
     assert not any(problem.blocks for problem in stages_of.problems(stage))
 
