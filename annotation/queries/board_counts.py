@@ -57,6 +57,8 @@ FROM annotation_campaign c JOIN annotation_assignment a ON a.campaign_id = c.id
 WHERE c.stage_id = ANY(%s) AND an.counted AND an.submitted_at >= %s AND an.submitted_at < %s GROUP BY 1, 2
 """
 
+RUNNING = (Campaign.State.OPEN, Campaign.State.PAUSED)
+
 
 @dataclass
 class CohortCounts:
@@ -138,12 +140,16 @@ def chain_counts(stages: Sequence[Stage], at: datetime) -> ChainCounts:
     _read_returns(stages, cells, cohorts, totals)
     _add_up(cells, totals)
     _read_outcomes(stages, of_row, totals)
-    running = (Campaign.State.OPEN, Campaign.State.PAUSED)
     members = _members(cohorts)
     lacking = [row for counts in cells.values() if counts.missing for row in counts.rows]
-    worked_on = [row.pk for row in lacking if row.campaign.state in running and members.get(row.cohort_id)]
     in_order = sorted(cohorts.values(), key=lambda cohort: cohort.name)
-    return ChainCounts(in_order, cells, totals, members, answers.for_models, exhausted_cohorts(worked_on))
+    return ChainCounts(in_order, cells, totals, members, answers.for_models, _exhausted(lacking, members))
+
+
+def _exhausted(lacking: Iterable[CampaignCohort], members: Mapping[int, int]) -> dict[int, Exhaustion]:
+    """Those of these rows that are at work and have people, of whom nobody may give what is missing."""
+    worked_on = [row.pk for row in lacking if row.campaign.state in RUNNING and members.get(row.cohort_id)]
+    return exhausted_cohorts(worked_on)
 
 
 @dataclass(frozen=True)
@@ -184,11 +190,13 @@ def _add_up(cells: Mapping[tuple[int, int], CohortCounts], totals: Mapping[int, 
 
 @dataclass(frozen=True)
 class StageProgress:
-    """Answers of people given and wanted at a stage, as the board has them for all its cohorts together."""
+    """Answers of people given and wanted at a stage, as the board has them for all its cohorts together. `is_stuck`:
+    some are missing, and nobody left may give them."""
 
     stage: Stage
     answered: int
     wanted: int
+    is_stuck: bool = False
 
 
 @dataclass(frozen=True)
@@ -209,30 +217,36 @@ class ChainProgress:
         """Whether every answer that an open stage asks for is there."""
         return not self.incomplete
 
+    @property
+    def is_over(self) -> bool:
+        """Whether nobody has an answer to give: all are there, or nobody left may give those that are missing."""
+        return all(stage.is_stuck for stage in self.incomplete)
+
 
 def chain_progress(benchmark: Benchmark) -> ChainProgress:
     """A stage is incomplete where a cohort of a campaign that is open or paused owes answers; a closed campaign wants
-    nothing more. Seven queries."""
+    nothing more. Seven queries, and two or three where a stage is incomplete."""
     stages = list(benchmark.stages.all())
     answers = _read_answers(stages)
     _add_up(answers.cells, answers.totals)
-    running: dict[int, list[Progress]] = {stage.pk: [] for stage in stages}
-    for pk, progress in answers.progress.items():
-        campaign = answers.rows[pk].campaign
-        if campaign.state in (Campaign.State.OPEN, Campaign.State.PAUSED):
-            running[campaign.stage_id].append(progress)
+    lacking = [
+        answers.rows[pk]
+        for pk, progress in answers.progress.items()
+        if progress.submitted < progress.wanted and answers.rows[pk].campaign.state in RUNNING
+    ]
+    exhausted = _exhausted(lacking, _members({row.cohort_id: row.cohort for row in lacking})) if lacking else {}
+    working = {row.campaign.stage_id for row in lacking if row.pk not in exhausted}
     opened = {row.campaign.stage_id for row in answers.rows.values()}
-    of_stage = {
-        stage.pk: StageProgress(stage, answers.totals[stage.pk].answered, answers.totals[stage.pk].wanted)
-        for stage in stages
-    }
+    totals = answers.totals
     incomplete = [
-        of_stage[stage.pk] for stage in stages if any(row.submitted < row.wanted for row in running[stage.pk])
+        StageProgress(stage, totals[stage.pk].answered, totals[stage.pk].wanted, is_stuck=stage.pk not in working)
+        for stage in stages
+        if stage.pk in {row.campaign.stage_id for row in lacking}
     ]
     return ChainProgress(
         incomplete,
         [stage for stage in stages if stage.target_answers and stage.pk not in opened],
-        next((stage for stage in incomplete if not stage.answered), None),
+        next((stage for stage in incomplete if not stage.answered and not stage.is_stuck), None),
         _open_returns(stages).count(),
     )
 

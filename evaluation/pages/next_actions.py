@@ -1,8 +1,9 @@
 """What numbers add to the next action of the overview: see benchmarks.pages.next_actions."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -10,11 +11,12 @@ from django.utils.translation import ngettext
 from annotation.models import Annotation, Campaign
 from annotation.pages.unpaired import pair_settings_address, should_have_pairs
 from annotation.queries.board_counts import StageProgress, chain_progress
+from annotation.queries.coverage_cells import StageCells, coverage_of, stage_cells
 from benchmarks.access import is_permitted
 from benchmarks.models import Benchmark, Stage
 from benchmarks.pages.next_actions import NextAction
 from people.models import User
-from predictions.queries.unfinished_runs import unfinished_runs
+from predictions.queries.unfinished_runs import failed_calls, unfinished_runs
 
 NAMED = 3  # stages without all their answers
 
@@ -34,7 +36,7 @@ def use_answers(benchmark: Benchmark, user: User) -> NextAction | None:
     if works and progress.unanswered is not None:
         return _wait_for_stage(benchmark, progress.unanswered)
     runs = unfinished_runs(benchmark).count()
-    if not progress.is_complete or runs:
+    if runs or not (progress.is_over if works else progress.is_complete):
         return _view_first_tables(benchmark, progress.incomplete, runs)
     if not works:
         return _view_tables(benchmark, _("The tables are ready."))
@@ -42,6 +44,8 @@ def use_answers(benchmark: Benchmark, user: User) -> NextAction | None:
         return _await_revisions(benchmark, progress.returned)
     if action := _edit_unpaired(benchmark):
         return action
+    if progress.incomplete:
+        return _export_what_is_there(benchmark, progress.incomplete)
     return _open_the_rest(benchmark, progress.unopened) if progress.unopened else _export(benchmark)
 
 
@@ -72,16 +76,19 @@ def _view_tables(benchmark: Benchmark, text: str, detail: str = "") -> NextActio
 def _view_first_tables(benchmark: Benchmark, incomplete: Sequence[StageProgress], runs: int) -> NextAction:
     """People or models owe answers. The numbers are those of the board's row for all cohorts. `runs`: of models, that
     are not over."""
-    sentences = []
-    if incomplete:
-        stages = [_answers_of(row) for row in incomplete[:NAMED]]
-        if more := len(incomplete) - len(stages):
-            stages.append(ngettext("%(n)s more stage", "%(n)s more stages", more) % {"n": more})
-        sentences.append(_("Answers of people: %(stages)s.") % {"stages": ", ".join(stages)})
+    sentences = [_("Answers of people: %(stages)s.") % {"stages": _named(incomplete)}] if incomplete else []
     if runs:
         text = ngettext("%(n)s run of a model is not over.", "%(n)s runs of models are not over.", runs)
         sentences.append(text % {"n": number_format(runs, use_l10n=True)})
     return _view_tables(benchmark, _("The tables show the answers that are there so far."), " ".join(sentences))
+
+
+def _named(incomplete: Sequence[StageProgress]) -> str:
+    """The first stages with how far they are, and how many more there are."""
+    stages = [_answers_of(row) for row in incomplete[:NAMED]]
+    if more := len(incomplete) - len(stages):
+        stages.append(ngettext("%(n)s more stage", "%(n)s more stages", more) % {"n": more})
+    return ", ".join(stages)
 
 
 def _answers_of(row: StageProgress) -> str:
@@ -136,10 +143,38 @@ def _edit_unpaired(benchmark: Benchmark) -> NextAction | None:
     )
 
 
-def _export(benchmark: Benchmark) -> NextAction:
+def _export_what_is_there(benchmark: Benchmark, stuck: Sequence[StageProgress]) -> NextAction:
+    """Answers are missing, and nobody left may give them."""
     return NextAction(
-        _("All wanted answers are there."),
+        _("Nobody left may give the answers that are missing: %(stages)s.") % {"stages": _named(stuck)},
         _("Export"),
         reverse("releases:export", args=[benchmark.slug]),
-        second=(_("View the tables"), reverse("evaluation:tables", args=[benchmark.slug])),
+        _("Invite more people, close the campaign, or export what is there."),
+        (_("View coverage"), reverse("annotation:coverage", args=[benchmark.slug])),
     )
+
+
+def _export(benchmark: Benchmark) -> NextAction:
+    """All wanted answers are there; what else is short stands beside it, with the way to it."""
+    second = _("View the tables"), reverse("evaluation:tables", args=[benchmark.slug])
+    sentences = []
+    if n := failed_calls(benchmark).count():
+        text = ngettext("%(n)s call of a model failed.", "%(n)s calls of models failed.", n)
+        sentences.append(text % {"n": number_format(n, use_l10n=True)})
+        second = _("View runs"), reverse("predictions:index", args=[benchmark.slug])
+    stage, cells = next(_stages_with_gaps(benchmark), (None, None))
+    if stage is not None and cells is not None:
+        numbers = {"stage": stage.name, "n": cells.full, "all": len(cells.cells)}
+        sentences.append(_("“%(stage)s” has what it wants in %(n)s of %(all)s cells.") % numbers)
+        second = _("View the cells"), reverse("annotation:coverage_cells", args=[benchmark.slug, stage.pk])
+    text, url = _("All wanted answers are there."), reverse("releases:export", args=[benchmark.slug])
+    return NextAction(text, _("Export"), url, " ".join(sentences), second)
+
+
+def _stages_with_gaps(benchmark: Benchmark) -> Iterator[tuple[Stage, StageCells]]:
+    """Stages in which a cell of a cohort that is asked has less than is wanted."""
+    for stage in benchmark.stages.exclude(coverage={}).select_related("benchmark__team"):
+        spec = coverage_of(stage)
+        cells = stage_cells(stage, spec, timezone.now()) if spec else None
+        if cells and any(cell.gap and cell.row.state and cell.row.state.is_open for cell in cells.cells.values()):
+            yield stage, cells

@@ -1,10 +1,10 @@
-"""Runs of answers whose answers are not all there."""
+"""Runs of answers whose answers are not all there, and calls without an answer in runs that are done."""
 
 from django.db.models import QuerySet
 
 from annotation.models import Campaign
 from benchmarks.models import Benchmark
-from predictions.models import Run
+from predictions.models import Call, Run
 
 State = Run.State
 UNFINISHED = (State.RUNNING, State.FAILED, State.PAUSED, State.DRAFT)
@@ -14,6 +14,15 @@ UNFINISHED = (State.RUNNING, State.FAILED, State.PAUSED, State.DRAFT)
 def unfinished_runs(benchmark: Benchmark) -> "QuerySet[Run]":
     """Those that count, in campaigns that take answers; in the order in which they were planned. A run that a person
     stopped for good is finished."""
+    return _asking_runs(benchmark).filter(state__in=UNFINISHED).order_by("pk")
+
+
+def failed_calls(benchmark: Benchmark) -> "QuerySet[Call]":
+    """Those of runs that are done, in campaigns that take answers: they can be asked again."""
+    done = _asking_runs(benchmark).filter(state=State.DONE)
+    return Call.objects.filter(run__in=done, state=Call.State.FAILED)
+
+
+def _asking_runs(benchmark: Benchmark) -> "QuerySet[Run]":
     rows = Run.objects.filter(benchmark=benchmark, task=Run.Task.ANSWERS, withdrawn_at=None, endpoint__isnull=False)
-    rows = rows.filter(campaign__state__in=(Campaign.State.OPEN, Campaign.State.PAUSED))
-    return rows.filter(state__in=UNFINISHED).order_by("pk")
+    return rows.filter(campaign__state__in=(Campaign.State.OPEN, Campaign.State.PAUSED))

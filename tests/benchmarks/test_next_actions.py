@@ -9,13 +9,14 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from annotation.models import Assignment, Campaign, Slot
+from annotation.models import Assignment, Campaign, ItemContributor, Slot
 from annotation.services.campaigns import lifecycle
 from annotation.services.campaigns.chain_opening import StageOpening, open_chain
 from annotation.services.queue.slot_creation import create_missing_slots
 from benchmarks.models import Benchmark, Item, ItemReturn, Stage
 from benchmarks.pages import next_actions
 from people.models import Cohort, CohortMember, Rater, User
+from people.services.raters import rater_of
 from predictions.models import Call, Endpoint, PlanSet, Run
 from tests.chains.link_client import LinkClient, text_of
 from tests.personas import World, make_items
@@ -290,7 +291,9 @@ class TestStoppedRuns:
         page.follow("View run")
         assert f"/run/{runs[0].pk}/" in page.path and "Retry calls" in page.page
         Run.objects.update(state="done")
-        assert "All wanted answers are there." in shown(world, world.mara)
+        assert "All wanted answers are there. 2 calls of models failed." in shown(world, world.mara), "of the run left"
+        Call.objects.update(state="answered", reason="")
+        assert "failed" not in shown(world, world.mara)
         assert "The tables are ready." in shown(world, world.reviewer)
 
     def test_paused_runs_say_why_and_lead_to_resume(self, world: World) -> None:
@@ -346,6 +349,42 @@ def test_stages_that_were_never_opened_come_before_the_export(world: World) -> N
     page = visit(world, world.mara)
     page.follow("Open the whole chain")
     assert page.path.endswith("/chain/open/")
+
+
+def test_answers_that_nobody_left_may_give_lead_to_the_export_of_what_is_there(world: World) -> None:
+    world.add_items(3)
+    Stage.objects.filter(pk=world.stage.pk).update(staffing="not_own")
+    world.stage.refresh_from_db()
+    row = open_first(world).cohorts.get()
+    first, *others = world.items
+    for person, items in ((world.nour, world.items), (world.tarek, others)):
+        for item in items:
+            ItemContributor.objects.create(item=item, rater=rater_of(person), own=True)
+    assign(row, world.tarek, row.slots.get(unit__item=first), code="3")
+    row.tallies.filter(shard=0).update(submitted=1)
+    action = shown(world, world.mara)
+    assert "Nobody left may give the answers that are missing: “Relevance rating” has 1 of 3." in action
+    assert "so far. Answers of people" in shown(world, world.reviewer), "who may not export is told what is missing"
+    page = visit(world, world.mara)
+    page.follow("Export")
+    assert page.path.endswith("/export/")
+    world.add_annotators(world.egypt, 1)
+    assert "so far. Answers of people: “Relevance rating” has 1 of 3." in shown(world, world.mara), "a newcomer may"
+
+
+def test_cells_that_lack_accepted_items_are_named_beside_the_export(world: World) -> None:
+    world.add_items(2)
+    Item.objects.filter(pk__in=[item.pk for item in world.items]).update(concept="bread")
+    wanted = {"rows": "cohorts", "columns": "concepts", "names": ["bread", "tea"], "per_cell": 1}
+    Stage.objects.filter(pk=world.stage.pk).update(coverage=wanted)
+    answer_all(world, open_first(world), world.nour)
+    action = shown(world, world.mara)
+    assert "All wanted answers are there. “Relevance rating” has what it wants in 1 of 4 cells." in action
+    page = visit(world, world.mara)
+    page.follow("View the cells")
+    assert page.path.endswith(f"/coverage/stages/{world.stage.pk}/")
+    Stage.objects.filter(pk=world.stage.pk).update(coverage={**wanted, "names": ["bread"]})
+    assert "in 1 of" not in shown(world, world.mara), "the cohort that is not asked owes nothing"
 
 
 def test_a_few_candidates_that_wait_hide_no_later_action(world: World) -> None:
