@@ -15,7 +15,7 @@ from evaluation.tables.registry import BY_RECIPE, tables_of
 from evaluation.tables.spec import TableSpec
 from evaluation.tables.table import MissingData
 from evaluation.tables.table_builder import build_table, missing_data
-from releases.rows.site.kinds import NUMBER, SiteKind
+from releases.rows.site.kinds import NUMBER, SiteKind, SiteScope
 from releases.rows.site.registry import BY_RECIPE as SITE_PARTS
 from releases.rows.site.registry import site_kinds
 from tests.evaluation.data import an_open_campaign, of_condition, table
@@ -126,3 +126,17 @@ def test_a_kind_says_of_each_field_what_becomes_of_it(recipe: str, kind: SiteKin
     before = list(kinds)[: list(kinds).index(kind.key) + 1]
     assert set(kind.references.values()) <= set(before), "what a row refers to is written before it"
     assert all(name in {model_field.name for model_field in kind.fields} for name in kind.identity if name != NUMBER)
+
+
+# Which tables are as long as there are answers, or pictures: no row of theirs looks through such a table for its own.
+LONG = ("assignments", "annotations", "uploads", "item_images")
+
+
+@pytest.mark.parametrize("key", LONG)
+def test_a_row_of_a_long_table_does_not_look_for_others_like_itself(world: World, key: str) -> None:
+    """To ask each of a million answers whether its rater has an answer took hours; the row is that answer."""
+    kinds = site_kinds("blank")
+    kind = kinds[key].row_kind(kinds, SiteScope(world.benchmark, (1,), (1,)))
+    sql = " ".join([kind.source, *(column.select for column in kind.columns)])
+    owners = ("participation_id", "rater_id", "image_id")
+    assert not re.findall(rf"EXISTS \(SELECT FROM \w+ [su]\b[^()]*WHERE [su]\.(?:{'|'.join(owners)}) =", sql)

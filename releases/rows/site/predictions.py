@@ -106,6 +106,7 @@ BEFORE_ANSWERS: tuple[SiteKind, ...] = (
             "knowledge_index": "knowledge_indexes",
             "endpoint": "endpoints",
         },
+        implied=("rater",),
         filled={"benchmark": "benchmark"},
         left_out={
             "job": "Of the site.",
