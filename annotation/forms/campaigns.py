@@ -15,6 +15,7 @@ from people.models import Cohort
 
 LARGEST_TARGET = 1_000
 LARGEST_LIMIT = 100_000
+LONGEST_PACK = 168
 
 
 def languages_of(cohorts: Iterable[Cohort]) -> dict[str, str]:
@@ -111,6 +112,12 @@ class CampaignForm(InstructionsForm):
 
 class TargetForm(forms.Form):
     target = forms.IntegerField(min_value=1, max_value=LARGEST_TARGET)
+
+
+class PackForm(forms.Form):
+    """How long the places of an offline pack are kept; 0 is no packs."""
+
+    pack_hours = forms.IntegerField(min_value=0, max_value=LONGEST_PACK)
 
 
 class LimitsForm(forms.Form):

@@ -53,6 +53,9 @@ class Campaign(models.Model):
     opens_on = models.DateField(_("opens on"), null=True, blank=True)
     closes_on = models.DateField(_("closes on"), null=True, blank=True)
     lease_minutes = models.PositiveSmallIntegerField(default=30)
+    pack_hours = models.PositiveSmallIntegerField(
+        default=24, db_default=24, help_text="How long the places of an offline pack are kept; 0: no packs."
+    )
     seed = models.BigIntegerField(default=0, help_text="Of the order in which units are handed out.")
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)

@@ -126,6 +126,9 @@ class Assignment(models.Model):
     )
     state = models.CharField(max_length=10, choices=State, default=State.RESERVED)
     in_hand = models.BooleanField(default=True, help_text="False: the one ahead, whose picture is loading.")
+    packed = models.BooleanField(
+        db_default=False, default=False, help_text="Reserved in a pack, to be answered on a device without a line."
+    )
     lease_until = models.DateTimeField(null=True)
     reserved_at = models.DateTimeField()
     shown_at = models.DateTimeField(null=True)
@@ -137,7 +140,9 @@ class Assignment(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["campaign", "unit", "rater", "repeat"], name="assignment_once"),
             models.UniqueConstraint(
-                fields=["participation", "in_hand"], condition=Q(state="reserved"), name="one_in_hand_one_ahead"
+                fields=["participation", "in_hand"],
+                condition=Q(state="reserved", packed=False),
+                name="one_in_hand_one_ahead",
             ),
             models.CheckConstraint(
                 name="reserved_has_lease", condition=~Q(state="reserved") | Q(lease_until__isnull=False)
@@ -146,6 +151,9 @@ class Assignment(models.Model):
         ]
         indexes = [
             models.Index(fields=["lease_until"], condition=Q(state="reserved"), name="assignment_leases"),
+            models.Index(
+                fields=["participation"], condition=Q(state="reserved", packed=True), name="assignment_packed"
+            ),
             models.Index(fields=["participation"], condition=Q(state="released"), name="assignment_released"),
             models.Index(fields=["rater", "-changed_at"], name="assignment_history"),
             models.Index(fields=["campaign", "changed_at"], condition=Q(state="submitted"), name="assignment_waiting"),

@@ -27,6 +27,7 @@ REFUSALS: dict[str, Any] = {
     "target_in_all": _("The cohorts share the answers to each item. Close the campaign, and create one with more."),
     "target_too_small": _("At least one answer is wanted, and at most 1000."),
     "limit_too_small": _("A limit is a number from 1 to 100,000. Leave it empty for no limit."),
+    "pack_hours_wrong": _("Items are kept for a whole number of hours, at most 168. Enter 0 to offer none."),
     "cohort_of_another_team": _("A cohort belongs to another team."),
     "cohort_is_asked": _("The cohort is asked in this campaign already."),
     "is_draft": _("The campaign has not been opened yet."),

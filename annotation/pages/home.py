@@ -4,7 +4,7 @@ Its work does not grow with the campaigns, only with what the person answered.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from statistics import median
 from zoneinfo import ZoneInfo
@@ -13,9 +13,11 @@ from django.db.models import Count, Q
 
 from annotation.models import Annotation, Assignment, Campaign, CampaignCohort, Participation, Slot
 from annotation.pages.history import UNSEEN, HistoryRow, history_page
+from annotation.pages.packs import PackOffer, offer_for
 from annotation.pages.recipe_names import recipe_name
 from annotation.pages.status_text import NoWorkText, duration, greeting, no_work_text, time_zone_for
 from annotation.queries.gate import check_gate
+from annotation.queries.packs import PackCount, packs_of
 from annotation.queries.progress import Progress, progress_of
 from annotation.services.answers.submit import ANSWERED
 from annotation.services.campaigns import readiness
@@ -62,6 +64,7 @@ class OpenCampaign:
     consent_team: int | None
     unread: bool = False
     """Instructions that they have not seen yet come first."""
+    pack: PackOffer = field(default_factory=PackOffer)
 
 
 @dataclass(frozen=True)
@@ -81,6 +84,10 @@ class HomePage:
     def is_returned_by_checks(self) -> bool:
         """Whether no reviewer has returned any of them."""
         return all(row.review is not None and row.review.automatic for row in self.returned)
+
+    @property
+    def offers_packs(self) -> bool:
+        return any(row.pack.hours for row in self.open)
 
     @property
     def can_work(self) -> int:
@@ -155,7 +162,7 @@ def open_campaigns(
     states = Q(campaign__state__in=(Campaign.State.OPEN, Campaign.State.PAUSED))
     places = list(
         CampaignCohort.objects.filter(states | Q(campaign__state=Campaign.State.CLOSED) & recent, cohort__in=cohorts)
-        .select_related("campaign__stage", "cohort")
+        .select_related("campaign__stage", "campaign__sheet_version", "cohort")
         .order_by("-campaign__opened_at", "pk")
     )
     if not places:
@@ -164,9 +171,10 @@ def open_campaigns(
     own = my_answer_counts(rater, places)
     unused = never_started_campaigns(places)
     progress = progress_of(place.pk for place in places)
-    unread = readiness.unread(places, rater)
+    unread, packs = readiness.unread(places, rater), packs_of(rater, places)
     rows = [
         _open(
+            user,
             place,
             progress[place.pk],
             own.get(place.pk),
@@ -174,6 +182,7 @@ def open_campaigns(
             zone,
             find_no_work_reason(rater, place, at),
             place.pk in unread,
+            packs.get(place.pk, PackCount()),
         )
         for place in places
         if place.pk in own or (place.campaign.state != Campaign.State.CLOSED and place.campaign_id not in unused)
@@ -204,6 +213,7 @@ def find_no_work_reason(rater: Rater, place: CampaignCohort, at: datetime) -> No
 
 
 def _open(
+    user: User,
     place: CampaignCohort,
     progress: Progress,
     own: int | None,
@@ -211,6 +221,7 @@ def _open(
     zone: ZoneInfo,
     nothing: NoWork | None,
     unread: bool,
+    pack: PackCount,
 ) -> OpenCampaign:
     return OpenCampaign(
         campaign_id=place.campaign_id,
@@ -225,6 +236,7 @@ def _open(
         own=own or 0,
         consent_team=place.cohort.team_id if nothing and nothing.reason == "no_consent" else None,
         unread=unread,
+        pack=offer_for(user, place, pack, is_open=nothing is None and not unread),
     )
 
 

@@ -43,6 +43,10 @@ NOTHING: dict[str, tuple[Any, Any]] = {
         gettext_lazy("You have given your answers for today."),
         gettext_lazy("Thank you. You can continue tomorrow."),
     ),
+    "in_pack": (
+        gettext_lazy("You took all the items you may answer with you."),
+        gettext_lazy("Answer them on that device, or give them back on your work page."),
+    ),
     "cohort_paused": (
         gettext_lazy("Your cohort is paused in this campaign."),
         gettext_lazy("Your answers are saved. You can continue when the researcher resumes the campaign."),

@@ -48,7 +48,8 @@ SELECT {ROW.sql}, {FACTS} FROM annotation_assignment a
   LEFT JOIN benchmarks_itemimage x ON x.item_id = i.id LEFT JOIN benchmarks_image m ON m.id = x.image_id
 """
 OWN = ROW_SQL + "WHERE a.id = %s AND r.user_id = %s"
-RESERVED = ROW_SQL + "WHERE a.participation_id = %s AND a.state = 'reserved'"
+RESERVED = ROW_SQL + "WHERE a.participation_id = %s AND a.state = 'reserved' AND NOT a.packed"
+PACKED = ROW_SQL + "WHERE a.participation_id = %s AND a.state = 'reserved' AND a.packed ORDER BY a.id"
 
 
 # Rows as this process read them last, with the time. All that a decision needs is read anew under the lock (see gate.py
@@ -94,6 +95,11 @@ def load_own_assignment(assignment_id: int, user_id: int | None) -> Assignment |
 def reserved_assignments(participation_id: int, place: CampaignCohort | None = None) -> list[Assignment]:
     """What a person has in hand and ahead."""
     return _load_assignments(RESERVED, [participation_id], place)
+
+
+def packed_assignments(participation_id: int, place: CampaignCohort | None = None) -> list[Assignment]:
+    """What a person has taken in a pack and not answered yet, in the order of the queue."""
+    return _load_assignments(PACKED, [participation_id], place)
 
 
 def _load_assignments(sql: str, params: list[int | None], place: CampaignCohort | None = None) -> list[Assignment]:

@@ -13,7 +13,7 @@ from people.locales.time_zones import zone_named
 Reason = Literal[
     "all_done", "for_others", "all_reserved", "cohort_paused", "campaign_paused", "campaign_closed", "not_started",
     "ended", "no_consent", "not_a_member", "excluded", "cohort_full",
-    "own_share_done", "day_done", "not_ready", "nothing_yet",
+    "own_share_done", "day_done", "not_ready", "nothing_yet", "in_pack",
 ]  # fmt: skip
 
 # People who may not see the material now are not shown even what they have in hand.

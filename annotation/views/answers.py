@@ -35,7 +35,7 @@ from annotation.pages.sheet_view import (
     undo_offer,
 )
 from annotation.queries.progress import Progress
-from annotation.services.answers import drafts, undo_and_conflicts
+from annotation.services.answers import drafts, problem_reports, undo_and_conflicts
 from annotation.services.answers import submit as answer_services
 from annotation.services.queue import next_work
 from annotation.services.queue.next_work import Work
@@ -53,6 +53,11 @@ View = Callable[[HttpRequest, int], HttpResponse]
 
 def is_script_request(request: HttpRequest) -> bool:
     return request.headers.get("X-Requested-With") == "emic"
+
+
+def is_from_pack(request: HttpRequest) -> bool:
+    """Whether a sheet of a pack sends it: the next ones are on the device."""
+    return is_script_request(request) and "pack" in request.POST
 
 
 def own_assignment_required(act: Callable[[HttpRequest, Assignment, datetime], HttpResponse]) -> View:
@@ -79,6 +84,8 @@ def respond_with_next(
     progress: Progress | None = None,
 ) -> HttpResponse:
     """The same for every deed: the sheet that comes next, and what can be undone."""
+    if is_from_pack(request):
+        return JsonResponse({"words": notice})
     if not is_script_request(request):
         if notice:
             messages.info(request, notice)
@@ -102,6 +109,7 @@ def submit(request: HttpRequest, assignment: Assignment, at: datetime) -> HttpRe
         language=language(),
         confirmed=tuple(request.POST.getlist("confirmed")),
         trace=posted_openings(request, assignment, at) | posted_view(request, assignment),
+        from_pack=is_from_pack(request),
     )
     try:
         done = answer_services.submit(assignment, assignment.rater, submission, at)
@@ -184,6 +192,8 @@ def typed_texts(assignment: Assignment, written: Mapping[str, Any]) -> list[str]
 
 
 def respond_with_open_work(request: HttpRequest, assignment: Assignment, at: datetime, notice: str) -> HttpResponse:
+    if is_from_pack(request):
+        return respond_with_next(request, assignment, answer_services.NO_NEXT, at, notice=notice)
     work = next_work.get_or_claim_work(assignment.rater, place_of(assignment), at)
     return respond_with_next(request, assignment, work, at, notice=notice)
 
@@ -195,7 +205,9 @@ def skip(request: HttpRequest, assignment: Assignment, at: datetime) -> HttpResp
     if reason not in reasons:
         return respond_with_open_work(request, assignment, at, _("Choose a reason, then skip."))
     try:
-        work = answer_services.skip(assignment, assignment.rater, reason, note[:300], at)
+        work = answer_services.skip(
+            assignment, assignment.rater, reason, note[:300], at, from_pack=is_from_pack(request)
+        )
     except (answer_services.AlreadyAnswered, answer_services.AssignmentStateError):
         return respond_with_open_work(
             request, assignment, at, _("This item is no longer assigned to you. Here is the next.")
@@ -232,7 +244,7 @@ def posted_version(request: HttpRequest) -> int | None:
 @own_assignment_required
 def report(request: HttpRequest, assignment: Assignment, at: datetime) -> HttpResponse:
     try:
-        answer_services.report_problem(assignment, assignment.rater, posted_text(request, "text").strip()[:4000], at)
+        problem_reports.report_problem(assignment, assignment.rater, posted_text(request, "text").strip()[:4000], at)
         words, status = _("Thank you. The researchers will look at it."), 200
     except answer_services.AssignmentStateError as refused:
         words, status = _("Describe the problem in a few words."), 422

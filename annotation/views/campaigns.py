@@ -14,7 +14,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.access import campaign_for
-from annotation.forms.campaigns import AnswerForm, CampaignForm, CloneForm, LimitsForm, TargetForm, clone_name
+from annotation.forms.campaigns import AnswerForm, CampaignForm, CloneForm, LimitsForm, PackForm, TargetForm, clone_name
 from annotation.models import Campaign, CampaignCohort, ProblemReport
 from annotation.pages.campaigns import (
     REFUSALS,
@@ -28,6 +28,7 @@ from annotation.pages.campaigns import (
     state_label,
 )
 from annotation.pages.instructions import instructions_of
+from annotation.pages.packs import no_pack_text
 from annotation.queries.board_counts import opened_for_models
 from annotation.services.campaigns import lifecycle as services
 from annotation.services.campaigns.lifecycle import CampaignRefused
@@ -119,6 +120,7 @@ def detail(request: HttpRequest, slug: str, campaign_id: int) -> HttpResponse:
         request,
         benchmark,
         campaign=campaign,
+        no_pack=no_pack_text(campaign),
         sheet_version=sheet_version_text(campaign),
         look="ok" if for_models else chip_style(campaign),
         progress=progress,
@@ -131,6 +133,15 @@ def detail(request: HttpRequest, slug: str, campaign_id: int) -> HttpResponse:
         reported=problem_counts([campaign]).get(campaign.pk, ProblemCounts()),
     )
     return render(request, "annotation/campaigns/detail.html", context)
+
+
+def _set_pack_hours(request: HttpRequest, campaign: Campaign) -> Campaign:
+    form = PackForm(request.POST)
+    if not form.is_valid():
+        raise CampaignRefused(["pack_hours_wrong"])
+    services.set_pack_hours(campaign, form.cleaned_data["pack_hours"], request.user)  # type: ignore[arg-type]
+    messages.success(request, _("This applies to items that people take from now on."))
+    return campaign
 
 
 Act = Callable[[HttpRequest, Campaign], Campaign]
@@ -169,7 +180,14 @@ def _clone(request: HttpRequest, campaign: Campaign) -> Campaign:
     return made
 
 
-ACTS: dict[str, Act] = {"open": _open, "pause": _pause, "resume": _resume, "fill": _add_new_items, "clone": _clone}
+ACTS: dict[str, Act] = {
+    "open": _open,
+    "pause": _pause,
+    "resume": _resume,
+    "fill": _add_new_items,
+    "clone": _clone,
+    "pack": _set_pack_hours,
+}
 
 
 @login_required

@@ -17,6 +17,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation.models import Campaign
+from annotation.pages.packs import packs_on_devices
 from annotation.queries import coverage
 from annotation.queries.coverage import KEYS, SHOWN, CoverageFilter, CoverageMatrix
 from annotation.queries.coverage_cells import coverage_of
@@ -101,6 +102,7 @@ def _page(
         "before": _query(campaign, replace(choice, page=choice.page - 1)),
         "after": _query(campaign, replace(choice, page=choice.page + 1)),
         "in_use": _has_active_queue(campaign),
+        "on_devices": packs_on_devices([campaign]),
         "brought": count_file_answers([campaign.pk]).get(campaign.pk),
         "holes": holes,
         "others": holes[:OTHERS],

@@ -8,6 +8,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from annotation.pages.coverage_cells import cells_page, stages_with_coverage
+from annotation.pages.packs import packs_on_devices
 from annotation.queries.coverage_cells import coverage_of
 from benchmarks.access import is_permitted, stage_for
 from benchmarks.pages.tabs import tabs_for
@@ -28,5 +29,6 @@ def cells(request: HttpRequest, slug: str, stage_id: int) -> HttpResponse:
         "works": is_permitted(user, stage.benchmark, "work_on"),
         "stages": stages_with_coverage(stage.benchmark),
         "page": cells_page(stage, spec, user, request.GET.dict(), timezone.now()) if spec else None,
+        "on_devices": packs_on_devices(stage.campaigns.all()),
     }
     return render(request, "annotation/coverage/cells.html", context)

@@ -24,6 +24,14 @@ class PersonLocaleMiddleware:
         with translation.override(language), timezone.override(zone):
             response = self.get_response(request)
             response.headers.setdefault("Content-Language", translation.get_language() or "en")
-            if request.headers.get("X-Requested-With") == "emic" and request.user.is_authenticated:
+            if is_asked_by_script(request) and request.user.is_authenticated:
                 response.headers["X-Emic-Person"] = str(request.user.pk)  # a page that is another's goes away
         return response
+
+
+def is_asked_by_script(request: HttpRequest) -> bool:
+    """By a page's script, or by the service worker for a page: both keep something of a person on the device."""
+    return (
+        request.headers.get("X-Requested-With") == "emic"
+        or request.headers.get("Service-Worker-Navigation-Preload") == "true"
+    )

@@ -48,13 +48,14 @@ class SignIn(views.LoginView):
 
 
 class SignOut(views.LogoutView):
-    """By POST only. The browser forgets what it kept for this person: drafts, answers that wait, pictures."""
+    """By POST only. The browser forgets what it kept for this person: drafts, pictures, what they took with them. With
+    `keep`, answers wait there that could not be sent: the page has emptied the rest."""
 
     http_method_names = ["post", "options"]
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
         response = super().post(request, *args, **kwargs)
-        response.headers["Clear-Site-Data"] = '"cache", "storage"'
+        response.headers["Clear-Site-Data"] = '"cache"' if "keep" in request.POST else '"cache", "storage"'
         return response
 
 

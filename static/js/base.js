@@ -56,20 +56,49 @@ const sendWaiting = async () => waiting() && (await import("./outbox-notice.js")
 sendWaiting();
 window.addEventListener("online", sendWaiting);
 
-// Nothing of a person stays on the device when they sign out, and their other windows go away.
-const SIGNED_OUT = "emic-signed-out";
+// Nothing of a person stays on the device when they sign out, but answers that could not be sent: those wait there for
+// the same person. Their other windows go away.
+const SIGNED_OUT = "emic-signed-out", LEAVING = "emic-leaving";
+const person = document.body.dataset.person;
+const isUnsent = (key) => key.endsWith(":outbox") && localStorage.getItem(key) !== "[]";
+const stored = () => {
+  try {
+    return Object.keys(localStorage);
+  } catch {
+    return [];
+  }
+};
+const hasPacks = () => stored().some((key) => /^emic:\w+:packs$/.test(key));
+const notice = () => import("./outbox-notice.js");
+
+function leave() {
+  localStorage.setItem(SIGNED_OUT, Date.now()); // the other windows hear it
+  for (const key of stored()) if (key.startsWith("emic") && !isUnsent(key)) localStorage.removeItem(key);
+}
+
 document.addEventListener("submit", async (event) => {
   const form = event.target;
   if (!form.matches('form[action*="sign-out"]')) return;
-  if (waiting() && !form.dataset.sure) {
-    event.preventDefault();
-    if (!(await (await import("./outbox-notice.js")).maySignOut())) return;
-    form.dataset.sure = "1";
-    return form.requestSubmit();
-  }
-  localStorage.setItem(SIGNED_OUT, Date.now()); // the other windows hear it
-  for (const key of Object.keys(localStorage)) if (key.startsWith("emic")) localStorage.removeItem(key);
+  if (form.dataset.sure || !(waiting() || hasPacks())) return leave();
+  event.preventDefault();
+  if (waiting() && !(await (await notice()).maySignOut())) return;
+  if (hasPacks()) await (await import("./device-packs.js")).leaveDevice(person);
+  if (waiting()) return (await notice()).signOutKeeping(form, leave);
+  form.dataset.sure = "1";
+  form.requestSubmit();
 });
+
+// What another person left on this device goes, but for what they could not send; and who signed out without a line
+// is signed out now.
+if (person) {
+  const others = stored().filter((key) => key.startsWith("emic:") && !key.startsWith(`emic:${person}:`) && !isUnsent(key));
+  if (others.some((key) => key.endsWith(":packs"))) import("./device-packs.js").then((packs) => packs.wipeOthers(person));
+  for (const key of others) if (!key.endsWith(":packs")) localStorage.removeItem(key);
+}
+if (stored().includes(LEAVING)) {
+  if (person && localStorage.getItem(LEAVING) === person) notice().then((unsent) => unsent.finishSignOut());
+  else localStorage.removeItem(LEAVING);
+}
 /** To the sign-in page, once the server knows it, too: it sends whom it still takes for signed in straight back. */
 async function goes(tries) {
   const who = await fetch("/sign-in/here").then((reply) => reply.json(), () => ({})).catch(() => ({}));

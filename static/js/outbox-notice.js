@@ -13,12 +13,16 @@ function read(name) {
 
 const write = (name, rows) => localStorage.setItem(`emic:${person}:${name}`, JSON.stringify(rows));
 
-/** Whether the server took it. What it wants to show first (a mistake, another window's answer) stays for the sheet. */
-async function taken({ url, body }) {
+function post(url, body) {
   const token = document.cookie.match(/(?:^|; )csrftoken=([^;]+)/)?.[1] ?? document.querySelector("[name=csrfmiddlewaretoken]")?.value;
   const headers = { "X-Requested-With": "emic", "X-CSRFToken": token };
   const how = { method: "POST", body: new URLSearchParams(body), redirect: "manual", headers };
-  const response = await fetch(url, { ...how, signal: AbortSignal.timeout(SECONDS * 1000) });
+  return fetch(url, { ...how, signal: AbortSignal.timeout(SECONDS * 1000) });
+}
+
+/** Whether the server took it. What it wants to show first (a mistake, another window's answer) stays for the sheet. */
+async function taken({ url, body }) {
+  const response = await post(url, body);
   return response.status === 200 && (response.headers.get("X-Emic-Person") ?? person) === person;
 }
 
@@ -55,4 +59,35 @@ export async function maySignOut() {
   dialog.showModal();
   await new Promise((closed) => dialog.addEventListener("close", closed, { once: true }));
   return dialog.returnValue === "out";
+}
+
+const LEAVING = "emic-leaving";
+
+/** Signs out, and leaves what could not be sent on the device. */
+async function signOut(action) {
+  const response = await post(action, { keep: "1" });
+  if (response.type !== "opaqueredirect") throw new Error(response.status);
+  localStorage.removeItem(LEAVING);
+  location.replace("/sign-in");
+}
+
+/** `leave` empties the device. Without a line the server does not know it yet: the next page with a line tells it. */
+export async function signOutKeeping(form, leave) {
+  leave();
+  try {
+    await signOut(form.action);
+  } catch {
+    localStorage.setItem(LEAVING, person);
+    const words = Object.assign(document.createElement("p"), { className: "msg info", textContent: document.getElementById("unsent").dataset.left });
+    document.body.replaceChildren(words);
+  }
+}
+
+export async function finishSignOut() {
+  document.body.hidden = true;
+  try {
+    await signOut(document.querySelector('form[action*="sign-out"]').action);
+  } catch {
+    document.body.hidden = false;
+  }
 }

@@ -1,5 +1,6 @@
 // What waits on this device until the line is back: answers in their order, and the draft of the sheet in hand.
-// Kept under the person's own name; another person's is wiped when the page opens, and all of it at sign-out.
+// Kept under the person's own name. Another person's goes when the page opens, but for answers that wait: they are sent
+// when that person signs in here again, and by nobody else.
 
 import { isClosed, send } from "./sheet-session.js";
 
@@ -15,7 +16,7 @@ export class Device {
     this.memory = new Map();
     try {
       for (const key of Object.keys(localStorage))
-        if (key.startsWith(PREFIX) && !key.startsWith(this.mine)) localStorage.removeItem(key);
+        if (key.startsWith(PREFIX) && !key.startsWith(this.mine) && !key.endsWith(":outbox")) localStorage.removeItem(key);
     } catch {}
   }
 

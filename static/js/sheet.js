@@ -15,6 +15,8 @@ const outbox = new Outbox(device, { arrived, away: lineAway, out: () => signedOu
 const autosave = new Autosave({ read: draftNow, saved: draftSaved });
 const windows = new Windows(page.dataset.person, { others: twin, answered: answeredThere });
 const locale = document.documentElement.lang;
+const pack = page.dataset.packUntil; // all sheets are on this page, which may come from the device
+const DONE = 200; // sheets of packs that are known to be answered
 
 let bench, form, assignment, clock = 0;
 let active = 0, ticked = 0, moved = 0;
@@ -44,8 +46,10 @@ function begin({ fresh = true, focus = false } = {}) {
   ticked = moved = Date.now();
   sending = outbox.has(assignment);
   bench.classList.toggle("sends", sending);
-  if (fresh && bench.dataset.now) clock = Date.parse(bench.dataset.now) - Date.now();
+  if (pack) clock = device.get("clock", 0); // the page may be hours old
+  else if (fresh && bench.dataset.now) clock = Date.parse(bench.dataset.now) - Date.now();
   watchUndo();
+  if (pack) tellPack();
   if (bench.dataset.again) againTimer = setTimeout(lookAgain, bench.dataset.again * 1000);
   if (!form) return focus && rest();
   form.noValidate = true;
@@ -168,6 +172,7 @@ function deliver(url, data, key = `${Date.now()}-${Math.random()}`, stays = fals
   sending = true;
   bench.classList.add("sends");
   data.delete("csrfmiddlewaretoken");
+  if (pack) data.append("pack", "1");
   if (form) device.keep(assignment, { answers: answersOf(), version: Number(form.elements.draft_version.value) });
   outbox.add({ assignment, url, key, work: location.pathname, body: [...data] });
   watchSending();
@@ -177,12 +182,63 @@ function deliver(url, data, key = `${Date.now()}-${Math.random()}`, stays = fals
 
 /** The sheet that was loaded already takes the place of the one whose answer is on its way. */
 function goAhead() {
+  if (outbox.has(assignment)) bringAhead();
+}
+
+function bringAhead() {
   const ahead = $("ahead")?.content.firstElementChild;
-  if (!outbox.has(assignment) || !ahead || outbox.has(ahead.dataset.assignment)) return;
+  if (!ahead || outbox.has(ahead.dataset.assignment)) return;
   bench.replaceWith(document.importNode(ahead, true));
   $("ahead").remove();
+  nextOfPack();
   begin({ fresh: false, focus: true });
   cameAhead = Date.now();
+}
+
+// ---- a pack ------------------------------------------------------------------------------------------------------
+
+/** Of a page that the device kept, sheets that were answered since are put away. */
+function openPack() {
+  const done = device.get("done", []);
+  const isPast = (sheet) => outbox.has(sheet.dataset.assignment) || done.includes(sheet.dataset.assignment);
+  for (const one of document.querySelectorAll("template[data-later]"))
+    if (isPast(one.content.firstElementChild)) one.remove();
+  nextOfPack();
+  if (!isPast($("bench"))) return;
+  $("bench").replaceWith(document.importNode($("ahead").content.firstElementChild, true));
+  $("ahead").remove();
+  nextOfPack();
+}
+
+function nextOfPack() {
+  const next = $("ahead") ? null : document.querySelector("template[data-later]");
+  if (!next) return;
+  next.id = "ahead";
+  delete next.dataset.later;
+}
+
+/** How many sheets are left, and whether their places are still kept. */
+function tellPack() {
+  const left = (assignment ? 1 : 0) + document.querySelectorAll("template[data-later]").length; // the last is no sheet
+  $("left").textContent = $("left").dataset.words.replace("NUMBER", left);
+  $("ended").hidden = Date.now() + clock < Date.parse(pack);
+}
+
+function packTaken(entry, reply, skipped, left) {
+  device.set("done", [...device.get("done", []), entry.assignment].slice(-DONE));
+  if (!left) say(skipped ? "skipped" : "saved", Date.now());
+  if (entry.assignment === assignment) bringAhead();
+  if (reply.data.words) notice(reply.data.words);
+}
+
+/** An answer that was refused takes the bench; the sheet that was on it comes after. */
+function putBack() {
+  const kept = document.createElement("template");
+  kept.dataset.later = "";
+  kept.content.append(bench.cloneNode(true));
+  const ahead = $("ahead");
+  if (ahead) ahead.removeAttribute("id"), (ahead.dataset.later = ""), ahead.before(kept);
+  else page.append(kept);
 }
 
 /** A quick reply needs no words; a slow one is no reason to wonder where the answer is. */
@@ -200,6 +256,7 @@ function arrived(entry, reply, left) {
   if (taken && !skipped) device.keep(entry.assignment, null); // a skip may be taken back
   if (taken) windows.tell("answered", entry.assignment);
   if (entry.work && entry.work !== location.pathname) return ofOther(entry, reply); // this sheet stays
+  if (pack && taken) return packTaken(entry, reply, skipped, left);
   if (!taken) say("here", 0);
   if (!taken && reply.status !== 422) return load();
   if (left && taken) return; // another answer is still on its way
@@ -265,7 +322,7 @@ function parts(html) {
   const box = document.createElement("template");
   box.innerHTML = html;
   const part = (id) => box.content.querySelector(`#${id}`);
-  return { bench: part("bench"), gauge: part("gauge"), ahead: part("ahead") };
+  return { bench: part("bench"), gauge: part("gauge"), ahead: pack ? null : part("ahead") };
 }
 
 function swapRest({ gauge, ahead }, dropAhead) {
@@ -276,14 +333,17 @@ function swapRest({ gauge, ahead }, dropAhead) {
 }
 
 function swap(next, keepAhead = false) {
+  if (pack && next.bench.dataset.assignment !== assignment) putBack();
   bench.replaceWith(next.bench);
-  swapRest(next, !keepAhead);
+  swapRest(next, !keepAhead && !pack);
+  nextOfPack();
   if (location.search) history.replaceState(null, "", location.pathname);
   begin({ focus: true });
 }
 
 /** What the server has now. With the address's question ("?change="), the sheet that was asked for. */
 async function load(address = location.pathname) {
+  if (pack) return location.reload();
   const shown = assignment;
   const reply = await ask(address);
   if (reply.state === "out") signedOut();
@@ -727,6 +787,7 @@ addEventListener("online", () => awaySince && !outbox.waiting.length && autosave
 addEventListener("pagehide", () => autosave.waits && form && device.keep(assignment, { answers: answersOf(), version: Number(form.elements.draft_version.value) }));
 addEventListener("pageshow", (event) => event.persisted && load());
 
+if (pack) openPack();
 lettersOff(device.get("keyless", false));
 if ($("why")) $("why").querySelector("form").noValidate = true; // the words are the page's own
 begin();

@@ -11,7 +11,8 @@ from playwright.sync_api import Page, expect
 
 from annotation.models import Assignment, Campaign
 from annotation.services.answers.exclusions import exclude
-from annotation.services.answers.submit import Submission, report_problem, submit
+from annotation.services.answers.problem_reports import report_problem
+from annotation.services.answers.submit import Submission, submit
 from annotation.services.campaigns import lifecycle
 from annotation.services.queue.next_work import get_or_claim_work
 from people.models import User

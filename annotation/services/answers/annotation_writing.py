@@ -40,7 +40,7 @@ WRITE = f"WITH {WRITTEN} SELECT id FROM kept"
 WRITE_AND_ADVANCE = f"""
 WITH {SHIFTED}, {WRITTEN}, held AS MATERIALIZED (
   SELECT id, in_hand FROM annotation_assignment
-  WHERE participation_id = %(participation)s AND state = 'reserved' AND id <> %(assignment_id)s
+  WHERE participation_id = %(participation)s AND state = 'reserved' AND NOT packed AND id <> %(assignment_id)s
 ), ahead AS (
   UPDATE annotation_assignment SET in_hand = true, lease_until = %(lease)s, shown_at = %(submitted_at)s,
     changed_at = %(submitted_at)s

@@ -11,7 +11,7 @@ from django.db import IntegrityError
 from django.utils import timezone
 
 from annotation.displays.shown_item import build_shown
-from annotation.models import Annotation, Assignment, Draft, Participation, ProblemReport, Review
+from annotation.models import Annotation, Assignment, Draft, Participation, Review
 from annotation.queries import assignments
 from annotation.queries.gate import SHUTS_OUT, Gate, check_gate
 from annotation.queries.progress import Progress
@@ -50,8 +50,8 @@ ANSWERED = (State.SUBMITTED, State.RETURNED, State.ACCEPTED, State.REJECTED)
 DECIDED = (State.ACCEPTED, State.REJECTED)
 OWN = (State.SUBMITTED, State.RETURNED)  # still the author's to change
 MOST_TIME = timedelta(hours=1)
-MOST_REPORTS = 5
 EVENT = "answer.submitted"
+NO_NEXT = Work(None, None, None)
 OF_FILES = "file:"  # so begin the keys of answers that came in a file, by which they are found again
 
 # Why an answer is kept and does not count. Late work is never refused, but these have no say in the numbers.
@@ -74,6 +74,8 @@ class Submission:
     language: str = "en"
     confirmed: tuple[str, ...] = ()
     trace: Mapping[str, Any] = field(default_factory=dict)
+    from_pack: bool = False
+    """Given on a device without a line, perhaps long before it is sent. No next sheet is wanted."""
 
 
 @dataclass(frozen=True)
@@ -113,6 +115,8 @@ def submit(which: Assignment | int, rater: Rater, submission: Submission, at: da
     if submission.client_key.startswith(OF_FILES):
         raise AssignmentStateError("not_your_key")
     parsed, submission = _parse(assignment, submission, at)
+    if submission.from_pack and submission.active_seconds is not None:
+        submission = replace(submission, active_seconds=min(submission.active_seconds, MOST_TIME.total_seconds()))
     try:
         done = _submit_usual(assignment, parsed, submission, at) or _submit(assignment, parsed, submission, at)
     except IntegrityError:
@@ -162,7 +166,7 @@ def _submit_usual(
     assignment: Assignment, parsed: ParsedSheet, submission: Submission, at: datetime
 ) -> SubmitResult | None:
     """The same as `_submit` where nothing is unusual, in one function of the database. None: it is, nothing changed."""
-    if not parsed.ok or not usual_submit.may_be_usual(assignment):
+    if not parsed.ok or submission.from_pack or not usual_submit.may_be_usual(assignment):
         return None
     annotation = _annotation(assignment, parsed, submission, at)
     place, start = _participation(assignment).cohort, _earliest_start(submission, at)
@@ -180,12 +184,15 @@ def _submit_usual(
 def _submit(assignment: Assignment, parsed: ParsedSheet, submission: Submission, at: datetime) -> SubmitResult:
     seat = lock_participation(_participation(assignment).pk, at)
     start = _earliest_start(submission, at)
+    take_next = not submission.from_pack
     before, allowed = lock_and_check(assignment, seat, submission.client_key, start, at, submission.active_seconds)
     if before.same_key is not None:
         same = Annotation.objects.get(pk=before.same_key)
         if same.assignment_id != assignment.pk:
             raise AlreadyAnswered
-        work = claim_current_and_next(seat, at, wait=False, place=_participation(assignment).cohort)
+        work = NO_NEXT
+        if take_next:
+            work = claim_current_and_next(seat, at, wait=False, place=_participation(assignment).cohort)
         changed = same.version > 1 and _superseded(assignment, same.version) is not None
         return SubmitResult(same, work, repeated=True, changed=changed)
     if before.state in ANSWERED and not before.has_draft:
@@ -196,7 +203,9 @@ def _submit(assignment: Assignment, parsed: ParsedSheet, submission: Submission,
     if before.has_draft:
         Draft.objects.filter(assignment_id=assignment.pk).delete()
     place = _participation(assignment).cohort
-    work = claim_current_and_next(seat, at, wait=False, place=place, allowed=allowed, reserved=stored.reserved)
+    work = NO_NEXT
+    if take_next:
+        work = claim_current_and_next(seat, at, wait=False, place=place, allowed=allowed, reserved=stored.reserved)
     _schedule_derivation(assignment, before)
     progress = slots.update_tally_and_record(
         _event(assignment, EVENT, counted=stored.annotation.counted, version=stored.annotation.version),
@@ -311,25 +320,36 @@ def _annotation(assignment: Assignment, parsed: ParsedSheet, submission: Submiss
 
 
 def _earliest_start(submission: Submission, at: datetime) -> datetime:
-    """When the person can have begun: when the sheet was shown, and no longer ago than an hour."""
+    """When the person can have begun: when the sheet was shown, and no longer ago than an hour.
+
+    Answers of a pack arrive together, so an hour before that says nothing of when they were given.
+    """
+    if submission.from_pack:
+        return submission.shown_at or at
     return max(submission.shown_at or at, at - MOST_TIME)
 
 
-def skip(which: Assignment | int, rater: Rater, reason: str, note: str, at: datetime) -> Work:
-    """Hand a unit on to somebody else, with one of the stage's reasons. The place goes to the end of the queue."""
+def skip(
+    which: Assignment | int, rater: Rater, reason: str, note: str, at: datetime, *, from_pack: bool = False
+) -> Work:
+    """Hand a unit on to somebody else, with one of the stage's reasons. The place goes to the end of the queue.
+
+    `from_pack`: no next sheet is wanted.
+    """
     assignment = own_assignment(which, rater)
     codes = [one["code"] for one in assignment.campaign.stage.skip_reasons]
     if reason not in codes:
         raise AssignmentStateError("no_such_reason")
-    return _claim_waiting(_skip(assignment, reason, note[:300], at), assignment, rater, at)
+    return _claim_waiting(_skip(assignment, reason, note[:300], at, from_pack), assignment, rater, at)
 
 
 @in_transaction
-def _skip(assignment: Assignment, reason: str, note: str, at: datetime) -> Work:
+def _skip(assignment: Assignment, reason: str, note: str, at: datetime, from_pack: bool) -> Work:
     seat = lock_participation(_participation(assignment).pk, at)
     before = lock_assignment(assignment)
+    place = _participation(assignment).cohort
     if before.state == State.SKIPPED:
-        return claim_current_and_next(seat, at, wait=False, place=_participation(assignment).cohort)
+        return NO_NEXT if from_pack else claim_current_and_next(seat, at, wait=False, place=place)
     if before.state not in (State.RESERVED, State.RELEASED):
         raise AlreadyAnswered
     changed = {"state": State.SKIPPED, "in_hand": False, "lease_until": None, "changed_at": at}
@@ -337,7 +357,7 @@ def _skip(assignment: Assignment, reason: str, note: str, at: datetime) -> Work:
     was_reserved = before.state == State.RESERVED and assignment.slot_id is not None
     freed = slots.release_places(assignment.slot_id or 0, reserved=-1) if was_reserved else (0, 0)
     wanted, submitted = map(add, freed, retire_if_skipped(assignment))
-    work = claim_current_and_next(seat, at, wait=False, place=_participation(assignment).cohort)
+    work = NO_NEXT if from_pack else claim_current_and_next(seat, at, wait=False, place=place)
     event = _event(assignment, "assignment.skipped", reason=reason)
     slots.update_tally_and_record(event, seat.cohort_id, assignment.pk, wanted=wanted, submitted=submitted, skipped=1)
     return work
@@ -384,15 +404,14 @@ def _superseded(assignment: Assignment, version: int) -> Annotation | None:
 def _make_current(assignment: Assignment, seat: LockedParticipation, at: datetime) -> int:
     """The one ahead is given back, the one in hand becomes the one ahead. Says what changes in `wanted`."""
     assert assignment.slot_id is not None
-    reserved_slots = Assignment.objects.filter(participation_id=seat.id, state=State.RESERVED).values_list(
-        "slot_id", flat=True
-    )
+    reserved = Assignment.objects.filter(participation_id=seat.id, state=State.RESERVED, packed=False)
+    reserved_slots = reserved.values_list("slot_id", flat=True)
     slots.lock_slots([assignment.slot_id, *(slot for slot in reserved_slots if slot is not None)])
     release(seat.id, at, ahead_only=True)
-    Assignment.objects.filter(participation_id=seat.id, state=State.RESERVED).update(in_hand=False)
+    reserved.update(in_hand=False)
     wanted = slots.adjust_counters(assignment.slot_id, reserved=1, submitted=-1) or 0
     lease = at + timedelta(minutes=assignment.campaign.lease_minutes)
-    changed = {"state": State.RESERVED, "in_hand": True, "lease_until": lease, "changed_at": at}
+    changed = {"state": State.RESERVED, "in_hand": True, "packed": False, "lease_until": lease, "changed_at": at}
     Assignment.objects.filter(pk=assignment.pk).update(**changed)
     return wanted
 
@@ -450,23 +469,6 @@ def work_showing(assignment: Assignment, seat: LockedParticipation) -> Work:
         if row.pk != reloaded.pk
     }
     return Work(reloaded, others.get(True) or others.get(False), None)
-
-
-@in_transaction
-def report_problem(which: Assignment | int, rater: Rater, text: str, at: datetime) -> ProblemReport:
-    """Something is wrong with the item. The assignment stays as it is; the same words once more are one report."""
-    assignment, text = own_assignment(which, rater), text.strip()
-    if not text:
-        raise AssignmentStateError("no_text")
-    Assignment.objects.select_for_update(no_key=True).get(pk=assignment.pk)  # who presses twice is heard once
-    mine = ProblemReport.objects.filter(assignment_id=assignment.pk, rater=rater)
-    if same := mine.filter(text=text).first():
-        return same
-    if mine.count() >= MOST_REPORTS:
-        raise AssignmentStateError("enough_reports")
-    report = ProblemReport.objects.create(assignment=assignment, rater=assignment.rater, text=text)
-    _record(assignment, "problem.reported", report=report.pk)
-    return report
 
 
 def _schedule_derivation(assignment: Assignment, before: LockedState) -> None:

@@ -49,7 +49,8 @@ def undo_skip(which: Assignment | int, rater: Rater, at: datetime) -> Work:
 
 def _make_current(assignment: Assignment, seat: LockedParticipation, allowed: Gate, at: datetime) -> tuple[int, int]:
     """The one that came instead waits behind it, as far as there is room. Says what changes in the tally."""
-    slot, mine = assignment.slot_id, Assignment.objects.filter(participation_id=seat.id, state=State.RESERVED)
+    slot = assignment.slot_id
+    mine = Assignment.objects.filter(participation_id=seat.id, state=State.RESERVED, packed=False)
     reserved_slots = mine.values_list("slot_id", flat=True)
     slots.lock_slots([slot_id for slot_id in (slot, *reserved_slots) if slot_id is not None])
     tight = allowed.remaining is not None and allowed.remaining <= 1
@@ -61,7 +62,7 @@ def _make_current(assignment: Assignment, seat: LockedParticipation, allowed: Ga
     taken = more is not None or slot is None
     lease = at + timedelta(minutes=assignment.campaign.lease_minutes) if taken else None
     state = State.RESERVED if taken else State.RELEASED
-    changed = {"state": state, "in_hand": taken, "lease_until": lease, "changed_at": at}
+    changed = {"state": state, "in_hand": taken, "packed": False, "lease_until": lease, "changed_at": at}
     Assignment.objects.filter(pk=assignment.pk).update(**changed, skip_reason="", skip_note="")
     return wanted + (more or 0), submitted
 

@@ -74,7 +74,7 @@ WRITTEN = _filled(
 CLAIMED = _filled(
     CLAIM, campaign="v_seat.campaign_id", cohort="v_seat.cohort_id", rater="v_seat.rater_id",
     staffing="v_before.staffing", cursor="v_seat.cursor", urgent_cursor="v_seat.urgent_cursor", in_hand="false",
-    lease_until="v_lease", at="p_submitted_at", shown_at="NULL::timestamptz",
+    packed="false", lease_until="v_lease", at="p_submitted_at", shown_at="NULL::timestamptz",
     active_since=f"p_submitted_at - {_seconds(ACTIVE)}",
 )  # fmt: skip
 TALLIED = _filled(

@@ -246,6 +246,8 @@ def clone(campaign: Campaign, actor: User | None, name: str) -> Campaign:
         lease_minutes=campaign.lease_minutes,
         instructions={},
     )
+    copy.pack_hours = campaign.pack_hours
+    copy.save(update_fields=["pack_hours"])
     copy_instructions(campaign, copy, actor)
     for row in rows:
         limits = {"most_per_person": row.most_per_person, "most_per_day": row.most_per_day}
@@ -303,6 +305,14 @@ def set_limits(
     campaign_cohort.save(update_fields=["most_per_person", "most_per_day"])
     data = {"cohort": campaign_cohort.cohort_id, "in_all": most_per_person, "a_day": most_per_day}
     _event(campaign_cohort.campaign, actor, "campaign.limits_changed", **data)
+
+
+@in_transaction
+def set_pack_hours(campaign: Campaign, hours: int, actor: User | None) -> None:
+    """How long the places of packs are kept that are taken from now on; 0: no more packs."""
+    campaign.pack_hours = hours
+    campaign.save(update_fields=["pack_hours"])
+    _event(campaign, actor, "campaign.pack_hours_changed", hours=hours)
 
 
 @in_transaction

@@ -81,11 +81,11 @@ WITH people AS MATERIALIZED (
   UPDATE annotation_slot s SET reserved = s.reserved + 1 FROM picked WHERE s.id = picked.id RETURNING s.id
 ), given AS (
   INSERT INTO annotation_assignment (campaign_id, participation_id, slot_id, unit_id, rater_id, state, in_hand,
-    lease_until, reserved_at, shown_at, changed_at, skip_reason, skip_note)
+    packed, lease_until, reserved_at, shown_at, changed_at, skip_reason, skip_note)
   SELECT %(campaign)s, %(participation)s, picked.id, picked.unit_id, %(rater)s, 'reserved', %(in_hand)s,
-    %(lease_until)s, %(at)s, %(shown_at)s, %(at)s, '', '' FROM picked
+    %(packed)s, %(lease_until)s, %(at)s, %(shown_at)s, %(at)s, '', '' FROM picked
   ON CONFLICT (campaign_id, unit_id, rater_id, repeat) DO UPDATE SET state = 'reserved', in_hand = EXCLUDED.in_hand,
-    lease_until = EXCLUDED.lease_until, changed_at = EXCLUDED.changed_at,
+    packed = EXCLUDED.packed, lease_until = EXCLUDED.lease_until, changed_at = EXCLUDED.changed_at,
     shown_at = coalesce(annotation_assignment.shown_at, EXCLUDED.shown_at)
   WHERE annotation_assignment.state = 'released' AND annotation_assignment.slot_id = EXCLUDED.slot_id
   RETURNING id
@@ -113,16 +113,24 @@ class LockedParticipation:
 
 
 def claim(
-    seat: LockedParticipation, *, in_hand: bool, lease_until: datetime, at: datetime, wait: bool = False
+    seat: LockedParticipation,
+    *,
+    in_hand: bool,
+    lease_until: datetime,
+    at: datetime,
+    wait: bool = False,
+    packed: bool = False,
 ) -> int | None:
     """Take a place for this person: the new or renewed assignment's id, or None if there is none.
 
-    With `wait`, slots that others hold locked are waited for: only in a transaction that holds no slot.
+    `packed`: for a pack, beside what is in hand and ahead. With `wait`, slots that others hold locked are waited for:
+    only in a transaction that holds no slot.
     """
     params = {
         "participation": seat.id, "campaign": seat.campaign_id, "cohort": seat.cohort_id, "rater": seat.rater_id,
         "staffing": seat.staffing, "cursor": seat.cursor, "urgent_cursor": seat.urgent_cursor, "in_hand": in_hand,
-        "lease_until": lease_until, "at": at, "shown_at": at if in_hand else None, "active_since": at - ACTIVE,
+        "packed": packed, "lease_until": lease_until, "at": at, "shown_at": at if in_hand else None,
+        "active_since": at - ACTIVE,
     }  # fmt: skip
     [(picked, assignment_id)] = fetch(CLAIM_WAITING if wait else CLAIM, params)
     if picked and assignment_id is None:

@@ -42,7 +42,12 @@ def release(participation_id: int, at: datetime, *, expired: bool = False, ahead
     if expired:
         rows = rows.filter(lease_until__lte=at)
     if ahead_only:
-        rows = rows.filter(in_hand=False)
+        rows = rows.filter(in_hand=False, packed=False)
+    return release_rows(rows, at)
+
+
+def release_rows(rows: QuerySet[Assignment], at: datetime) -> int:
+    """Give these reserved assignments back, with their tallies. Needs the locks of their participations."""
     released, freed = free_places(rows, at)
     for place in sorted(freed, key=lambda place: place.shard):
         if place.wanted or place.submitted:
@@ -57,7 +62,9 @@ def free_places(reserved: QuerySet[Assignment], at: datetime) -> tuple[int, list
     """
     reserved_rows = list(reserved.order_by("slot_id").values_list("pk", "slot_id", "participation__cohort_id"))
     ids = [pk for pk, _slot, _cohort in reserved_rows]
-    Assignment.objects.filter(pk__in=ids).update(state=Assignment.State.RELEASED, lease_until=None, changed_at=at)
+    Assignment.objects.filter(pk__in=ids).update(
+        state=Assignment.State.RELEASED, packed=False, lease_until=None, changed_at=at
+    )
     freed = [
         Freed(cohort, pk % Tally.SHARDS, *slots.release_places(slot, reserved=-1))
         for pk, slot, cohort in reserved_rows

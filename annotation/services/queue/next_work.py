@@ -20,13 +20,16 @@ from people.models import Rater
 # The one ahead comes into hand when nothing is. Told: for each that is held, whether it is in hand now.
 HELD = """
 WITH held AS MATERIALIZED (
-  SELECT id, in_hand FROM annotation_assignment WHERE participation_id = %(participation)s AND state = 'reserved'
+  SELECT id, in_hand FROM annotation_assignment
+  WHERE participation_id = %(participation)s AND state = 'reserved' AND NOT packed
 ), came AS (
   UPDATE annotation_assignment SET in_hand = true, lease_until = %(lease)s, shown_at = %(at)s, changed_at = %(at)s
   WHERE id IN (SELECT id FROM held) AND %(allowed)s AND NOT EXISTS (SELECT FROM held WHERE in_hand) RETURNING id
 )
 SELECT in_hand OR id IN (SELECT id FROM came) FROM held
 """
+
+PACKED = "SELECT count(*) FROM annotation_assignment WHERE participation_id = %s AND state = 'reserved' AND packed"
 
 
 @dataclass(frozen=True)
@@ -73,7 +76,7 @@ def claim_current_and_next(
     `reserved`: what HELD would return now, where the caller has done that.
     """
     if allowed is None or allowed.remaining is not None:  # an answer has taken of the room since
-        allowed = check_gate(seat.cohort_id, seat.rater_id, at)
+        allowed = _beside_pack(check_gate(seat.cohort_id, seat.rater_id, at), seat)
     seat = replace(seat, staffing=allowed.staffing)
     lease = at + timedelta(minutes=allowed.lease_minutes)
     if allowed.refused in SHUTS_OUT:
@@ -88,6 +91,15 @@ def claim_current_and_next(
         if False not in reserved and (allowed.remaining is None or allowed.remaining > 1):
             claim(seat, in_hand=False, lease_until=lease, at=at)
     return _work(seat, at, lease, place)
+
+
+def _beside_pack(allowed: Gate, seat: LockedParticipation) -> Gate:
+    """What a person has in a pack takes room of their limit."""
+    if allowed.remaining is None or allowed.refused is not None:
+        return allowed
+    [(packed,)] = fetch(PACKED, [seat.id])
+    room = allowed.remaining - packed
+    return replace(allowed, remaining=room) if room > 0 else replace(allowed, remaining=0, refused="in_pack")
 
 
 def _bring_into_hand(seat: LockedParticipation, lease: datetime, at: datetime, allowed: Gate) -> frozenset[bool]:

@@ -205,6 +205,7 @@ KINDS: tuple[SiteKind, ...] = (
         filled={"in_hand": "=false"},
         left_out={
             "lease_until": "Of the queue.",
+            "packed": "Of the queue.",
             "skip_note": "What a person wrote to the team.",
         },
         gone="kept",

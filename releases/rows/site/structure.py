@@ -139,7 +139,7 @@ KINDS: tuple[SiteKind, ...] = (
         "The campaigns. One that is open is paused after an import.",
         where="{x}.id = ANY({campaigns})",
         references={"stage": "stages", "sheet_version": "sheet_versions", "rule_version": "rule_versions"},
-        left_out=_CREATED,
+        left_out=_CREATED | {"pack_hours": "Of the queue."},
     ),
     SiteKind(
         "campaign_cohorts",

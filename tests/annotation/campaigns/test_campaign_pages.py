@@ -8,7 +8,8 @@ from django.test import Client
 from django.utils import timezone
 
 from annotation.models import Assignment, Campaign, InstructionText, ProblemReport, Slot
-from annotation.services.answers.submit import Submission, report_problem, submit
+from annotation.services.answers.problem_reports import report_problem
+from annotation.services.answers.submit import Submission, submit
 from annotation.services.queue.next_work import get_or_claim_work
 from benchmarks.models import Item
 from jobs.models import Event

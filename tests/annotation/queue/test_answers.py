@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from annotation.models import Annotation, Assignment, Draft, ProblemReport, Rating, Slot, Tally
-from annotation.services.answers import drafts, submit
+from annotation.services.answers import drafts, problem_reports, submit
 from annotation.services.answers.submit import Submission
 from annotation.services.campaigns import lifecycle
 from annotation.services.queue import leases, next_work, recount
@@ -118,7 +118,7 @@ def test_nobody_answers_in_anothers_name() -> None:
         lambda: submit.skip(hand.pk, two, "unknown", "", NOON),
         lambda: submit.undo(hand.pk, two, NOON),
         lambda: submit.reopen(hand.pk, two, NOON),
-        lambda: submit.report_problem(hand.pk, two, "x", NOON),
+        lambda: problem_reports.report_problem(hand.pk, two, "x", NOON),
         lambda: drafts.save(hand.pk, two, {}, 0, NOON),
     ):
         with pytest.raises(submit.AssignmentStateError):
@@ -269,8 +269,8 @@ def test_a_problem_is_reported_and_the_item_stays_in_hand() -> None:
     hand = next_work.get_or_claim_work(person, seat, NOON).current
     assert hand
     with pytest.raises(submit.AssignmentStateError):
-        submit.report_problem(hand.pk, person, "  ", NOON)
-    submit.report_problem(hand.pk, person, "The picture is upside down", NOON)
+        problem_reports.report_problem(hand.pk, person, "  ", NOON)
+    problem_reports.report_problem(hand.pk, person, "The picture is upside down", NOON)
     assert ProblemReport.objects.get().assignment == hand
     assert next_work.get_or_claim_work(person, seat, NOON).current == hand
 

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from annotation.models import Annotation, Assignment, CampaignCohort, Draft, ProblemReport, Rating, Slot, Tally
-from annotation.services.answers import drafts, exclusions, submit
+from annotation.services.answers import drafts, exclusions, problem_reports, submit
 from annotation.services.answers.submit import Submission
 from annotation.services.campaigns import lifecycle
 from annotation.services.queue import next_work, recount
@@ -281,11 +281,13 @@ def test_a_person_reports_an_item_five_times_at_most() -> None:
     person = a_person(seat.cohort)
     hand = claim_sheet(person, seat)
     for time in range(5):
-        submit.report_problem(hand.pk, person, f"It is dark, {time}", NOON)
+        problem_reports.report_problem(hand.pk, person, f"It is dark, {time}", NOON)
     with pytest.raises(submit.AssignmentStateError):
-        submit.report_problem(hand.pk, person, "It is dark", NOON)
-    assert submit.report_problem(hand.pk, person, " It is dark, 4 ", NOON).text == "It is dark, 4"  # said already
+        problem_reports.report_problem(hand.pk, person, "It is dark", NOON)
+    assert (
+        problem_reports.report_problem(hand.pk, person, " It is dark, 4 ", NOON).text == "It is dark, 4"
+    )  # said already
     assert ProblemReport.objects.count() == 5
     other = rate(hand, at=NOON).work.current
     assert other
-    submit.report_problem(other.pk, person, "This one, too", NOON)
+    problem_reports.report_problem(other.pk, person, "This one, too", NOON)
