@@ -50,7 +50,7 @@ class Status:
 
 def status(at: datetime) -> Status:
     status = Status(at)
-    for part in (_versions, _queue, _jobs, _leases, _mail, _sign_ins, _disk, *_MORE_PARTS):
+    for part in (_versions, _queue, _jobs, _leases, _packs, _mail, _sign_ins, _disk, *_MORE_PARTS):
         part(status)
     return status
 
@@ -182,6 +182,15 @@ def _leases(status: Status) -> None:
                 _("Check that the worker and the scheduler run. They release expired reservations."),
             )
         )
+
+
+def _packs(status: Status) -> None:
+    """Browsers keep pages for sites with https only, or of this machine."""
+    packed = Assignment.objects.filter(state=Assignment.State.RESERVED, packed=True).count()
+    status.figures.append((_("Open reservations on devices"), f"{packed:,}"))
+    offered = settings.HTTPS or not mail_status.is_public_site()
+    words = _("offered") if offered else _("not offered: browsers keep items on a device only for a site with https")
+    status.figures.append((_("Answers without a connection"), words))
 
 
 def _mail(status: Status) -> None:

@@ -68,10 +68,17 @@ const stored = () => {
     return [];
   }
 };
-const hasPacks = () => stored().some((key) => /^emic:\w+:packs$/.test(key));
-const notice = () => import("./outbox-notice.js");
+const tookAlong = (keys) => keys.some((key) => /^emic:\w+:app$/.test(key));
 
-function leave() {
+/** What was taken along: of other people, or of everybody. Written here, for without a line no other file comes. */
+async function wipePacks(but = "") {
+  for (const name of (await globalThis.caches?.keys()) ?? [])
+    if (name.startsWith("emic-pack:") && name !== `emic-pack:${but}`) await caches.delete(name);
+}
+
+/** `keep`: the browser is told to forget all but what waits, of whomever. */
+function leave(form) {
+  if (stored().some(isUnsent)) form.append(Object.assign(document.createElement("input"), { type: "hidden", name: "keep", value: "1" }));
   localStorage.setItem(SIGNED_OUT, Date.now()); // the other windows hear it
   for (const key of stored()) if (key.startsWith("emic") && !isUnsent(key)) localStorage.removeItem(key);
 }
@@ -79,11 +86,15 @@ function leave() {
 document.addEventListener("submit", async (event) => {
   const form = event.target;
   if (!form.matches('form[action*="sign-out"]')) return;
-  if (form.dataset.sure || !(waiting() || hasPacks())) return leave();
+  if (form.dataset.sure || !(waiting() || tookAlong(stored()))) return leave(form);
   event.preventDefault();
-  if (waiting() && !(await (await notice()).maySignOut())) return;
-  if (hasPacks()) await (await import("./device-packs.js")).leaveDevice(person);
-  if (waiting()) return (await notice()).signOutKeeping(form, leave);
+  const unsent = waiting() ? await import("./outbox-notice.js").catch(() => null) : null;
+  if (unsent && !(await unsent.maySignOut())) return;
+  if (tookAlong(stored())) {
+    await import("./device-packs.js").then((packs) => packs.giveAllBack(person)).catch(() => {});
+    await wipePacks();
+  }
+  if (unsent && waiting()) return unsent.signOutKeeping(form, () => leave(form));
   form.dataset.sure = "1";
   form.requestSubmit();
 });
@@ -92,11 +103,11 @@ document.addEventListener("submit", async (event) => {
 // is signed out now.
 if (person) {
   const others = stored().filter((key) => key.startsWith("emic:") && !key.startsWith(`emic:${person}:`) && !isUnsent(key));
-  if (others.some((key) => key.endsWith(":packs"))) import("./device-packs.js").then((packs) => packs.wipeOthers(person));
-  for (const key of others) if (!key.endsWith(":packs")) localStorage.removeItem(key);
+  if (tookAlong(others)) wipePacks(person);
+  for (const key of others) localStorage.removeItem(key);
 }
 if (stored().includes(LEAVING)) {
-  if (person && localStorage.getItem(LEAVING) === person) notice().then((unsent) => unsent.finishSignOut());
+  if (person && localStorage.getItem(LEAVING) === person) import("./outbox-notice.js").then((unsent) => unsent.finishSignOut());
   else localStorage.removeItem(LEAVING);
 }
 /** To the sign-in page, once the server knows it, too: it sends whom it still takes for signed in straight back. */

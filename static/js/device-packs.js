@@ -1,8 +1,8 @@
-// What packs leave on this device: the list of them, and a cache with their pages, files and pictures. Both are named for
-// the person, and go when they sign out or when another person's page opens here.
+// What packs leave on this device: the list of them, a cache with their pages, files and pictures, and the mark
+// `emic:PERSON:app` that there is one. All are named for the person, and go when they sign out or when another person's
+// page opens here.
 
 const PREFIX = "emic-pack:";
-const KEY = /^emic:(\w+):packs$/;
 
 export const canKeep = () => isSecureContext && "serviceWorker" in navigator && "caches" in globalThis;
 export const cacheOf = (person) => caches.open(PREFIX + person);
@@ -23,20 +23,14 @@ export function writePacks(person, packs) {
   else localStorage.removeItem(`emic:${person}:packs`);
 }
 
-/** A pack is over, or given back: its page goes, and with the last one all the rest. */
+/** A pack is over, or given back: its page goes, and with the last one all pictures. */
 export async function forget(person, campaign) {
   const left = packsHere(person).filter((one) => one.campaign !== campaign);
   writePacks(person, left);
-  if (!canKeep()) return;
-  if (left.length) await (await cacheOf(person)).delete(`/work/${campaign}/pack/`);
-  else await caches.delete(PREFIX + person);
-}
-
-/** Nothing of packs stays here, but those of this person; without one, nobody's. */
-export async function wipeOthers(person = "") {
-  for (const key of Object.keys(localStorage)) if (KEY.test(key) && key.match(KEY)[1] !== person) localStorage.removeItem(key);
-  if (!("caches" in globalThis)) return;
-  for (const name of await caches.keys()) if (name.startsWith(PREFIX) && name !== PREFIX + person) await caches.delete(name);
+  const cache = await cacheOf(person);
+  await cache.delete(`/work/${campaign}/pack/`);
+  if (left.length) return;
+  for (const kept of await cache.keys()) if (new URL(kept.url).pathname.startsWith("/image/")) await cache.delete(kept);
 }
 
 /** A request of this page's script, as the sheet makes them. */
@@ -46,10 +40,6 @@ export function post(url, body = new URLSearchParams()) {
 }
 
 /** Before signing out: the places go back, for nobody can answer them here any more. */
-export async function leaveDevice(person) {
-  for (const { campaign } of packsHere(person)) {
-    const given = await post(`/work/${campaign}/pack/give-back`).catch(() => null);
-    if (!given) break; // no line: their reservation ends by itself
-  }
-  await wipeOthers();
+export async function giveAllBack(person) {
+  for (const { campaign } of packsHere(person)) await post(`/work/${campaign}/pack/give-back`); // without a line, when its time is over
 }

@@ -109,6 +109,7 @@ async function take(box) {
   await navigator.serviceWorker.register("/service-worker.js");
   await navigator.serviceWorker.ready;
   await navigator.storage?.persist?.().catch(() => {});
+  localStorage.setItem(`emic:${person}:app`, "1");
   localStorage.setItem(`emic:${person}:clock`, Date.parse(now) - Date.now());
   const { kept, rest } = await fill(box, page);
   if (rest === null || rest.length) await giveBack(box, kept ? rest : null);

@@ -9,14 +9,22 @@ const WAITS = [1, 2, 4, 8, 15, 30]; // seconds between tries; then every 30
 
 const DRAFTS = 5;
 
+/** What another person took with them: see device-packs.js. */
+async function wipePacks(person) {
+  for (const name of await caches.keys()) if (name.startsWith("emic-pack:") && name !== `emic-pack:${person}`) caches.delete(name);
+}
+
 /** What this page keeps on the device. Where storage is forbidden it is kept as long as the page is open. */
 export class Device {
   constructor(person) {
     this.mine = `${PREFIX}${person}:`;
     this.memory = new Map();
     try {
-      for (const key of Object.keys(localStorage))
-        if (key.startsWith(PREFIX) && !key.startsWith(this.mine) && !key.endsWith(":outbox")) localStorage.removeItem(key);
+      for (const key of Object.keys(localStorage)) {
+        if (!key.startsWith(PREFIX) || key.startsWith(this.mine) || key.endsWith(":outbox")) continue;
+        localStorage.removeItem(key);
+        if (key.endsWith(":app")) wipePacks(person);
+      }
     } catch {}
   }
 

@@ -385,6 +385,7 @@ function lineAway() {
   awaySince ||= Date.now();
   say("here", 0);
   goAhead();
+  if (pack) return; // it is what a pack is for
   banner(outbox.has(assignment) ? $("line").dataset.waiting : $("line").dataset.words);
   if (!outbox.has(assignment) || $("notice")) return;
   notice($("line").dataset.last);

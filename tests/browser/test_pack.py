@@ -1,6 +1,5 @@
 """Items taken along: answered in aeroplane mode, after the browser was closed, and sent once when the line is back."""
 
-import re
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -9,23 +8,29 @@ from typing import Any
 import pytest
 from django.conf import settings
 from django.utils import timezone
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Error, Page, expect
 
 from annotation.models import Annotation, Assignment, Campaign, Slot
 from annotation.services.campaigns import lifecycle
+from annotation.services.queue import packs
 from people.models import User
 from tests.browser.conftest import ARGS, CHROMIUM, PHONE, UNSENT, add_definitions_and_pictures, wait_until
 from tests.browser.test_rating import find_violations
-from tests.personas import PASSWORD, World
+from tests.personas import World
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 OpenAs = Callable[..., Page]
+OpenBrowser = Callable[..., BrowserContext]
 Shot = Callable[..., None]
-CACHES = "caches.keys().then((names) => names.filter((name) => name.startsWith('emic-pack:')))"
+# The paths that packs keep on this device, whoever took them.
+CACHED = """caches.keys().then((names) => Promise.all(names.map((name) => caches.open(name).then((one) => one.keys()))))
+  .then((all) => all.flat().map((kept) => new URL(kept.url).pathname))"""
 
 
 @pytest.fixture
-def on_disk(chromium: Browser, live_server: Any, world: World, tmp_path: Path) -> Iterator[Callable[..., BrowserContext]]:
+def on_disk(
+    chromium: Browser, live_server: Any, world: World, tmp_path: Path
+) -> Iterator[Callable[..., BrowserContext]]:
     """A browser with a folder of its own, which outlives its closing, with the person signed in."""
     opened: list[BrowserContext] = []
 
@@ -53,7 +58,7 @@ def on_disk(chromium: Browser, live_server: Any, world: World, tmp_path: Path) -
 def take(page: Page, count: int) -> None:
     page.goto("/work/")
     page.get_by_role("button", name="Take 20 with me").click()
-    expect(page.locator("[data-here]")).to_contain_text(f": {count}", timeout=30_000)
+    expect(page.locator("[data-here]")).to_contain_text(f"With you: {count}, until", timeout=30_000)
 
 
 def answer_next(page: Page, code: str) -> None:
@@ -68,14 +73,19 @@ def given_codes() -> list[str]:
     return list(Annotation.objects.order_by("pk").values_list("answers__relevance", flat=True))
 
 
-@pytest.mark.parametrize(("items", "taken", "answered"), [(12, 4, 3), pytest.param(63, 20, 20, marks=pytest.mark.slow)])
-def test_a_pack_is_answered_in_aeroplane_mode_and_stored_once(
-    world: World, live_server: Any, media: None, on_disk: Callable[..., BrowserContext], shot: Shot,
-    items: int, taken: int, answered: int,
-) -> None:  # fmt: skip
+def relevance(world: World, items: int = 12) -> Campaign:
     add_definitions_and_pictures(world, items)
     campaign = lifecycle.create(world.stage, "Relevance", world.owner, {world.egypt: 1}, seed=5, instructions={})
     lifecycle.open_campaign(campaign, world.owner, timezone.now())
+    return campaign
+
+
+@pytest.mark.parametrize(("items", "taken", "answered"), [(12, 4, 3), pytest.param(63, 20, 20, marks=pytest.mark.slow)])
+def test_a_pack_is_answered_in_aeroplane_mode_and_stored_once(
+    world: World, live_server: Any, media: None, on_disk: OpenBrowser, shot: Shot,
+    items: int, taken: int, answered: int,
+) -> None:  # fmt: skip
+    campaign = relevance(world, items)
     page = on_disk(world.nour).new_page()
     take(page, taken)
     shot(page, "pack-taken-phone", full_page=True)
@@ -110,6 +120,130 @@ def test_a_pack_is_answered_in_aeroplane_mode_and_stored_once(
         expect(page.locator("[data-told]")).to_have_text("All are given back.")
     assert not Assignment.objects.filter(state="reserved").exists()
     assert Slot.objects.filter(open=True).count() == items - answered
-    wait_until(page, f"{CACHES}.then((names) => names.length === 0)")
+    wait_until(page, f"{CACHED}.then((paths) => !paths.some((path) => /work|image/.test(path)))")
 
 
+def become(page: Page, other: Page) -> None:
+    """Somebody else is signed in on this device now."""
+    page.context.clear_cookies()
+    page.context.add_cookies(other.context.cookies())  # type: ignore[arg-type]
+
+
+def test_another_account_on_the_device_neither_sees_nor_sends(
+    world: World, live_server: Any, media: None, open_as: OpenAs
+) -> None:
+    campaign = relevance(world)
+    page, other, mine = open_as(world.nour, **PHONE), open_as(world.tarek), open_as(world.nour)
+    take(page, 4)
+    page.context.set_offline(True)
+    page.goto(f"/work/{campaign.pk}/pack/")
+    # A request that the browser still holds when the page goes would reach the server once the line is back.
+    page.evaluate("() => { window.fetch = () => Promise.reject(new TypeError('no line')); }")
+    answer_next(page, "4")
+    assert page.evaluate(UNSENT) == 1
+    page.goto("about:blank")
+    become(page, other)
+    page.context.set_offline(False)
+    page.goto(f"/work/{campaign.pk}/pack/")  # the server's reply is enough, before any script of the page
+    expect(page.locator("#main")).to_contain_text("Nothing is left that you took with you")
+    wait_until(page, f"{CACHED}.then((paths) => paths.length === 0)")
+    page.goto("/work/")
+    expect(page.locator("#waits")).to_be_hidden()
+    page.context.set_offline(True)
+    with pytest.raises(Error):
+        page.goto(f"/work/{campaign.pk}/pack/")
+    page.context.set_offline(False)
+    assert not Annotation.objects.exists()
+    become(page, mine)
+    page.goto("/work/")
+    wait_until(page, f"{UNSENT} === 0")
+    assert Annotation.objects.get().rater.user == world.nour
+
+
+def test_with_a_line_pages_are_new_and_nothing_else_passes_the_worker(
+    world: World, live_server: Any, media: None, open_as: OpenAs
+) -> None:
+    campaign = relevance(world)
+    page = open_as(world.nour, **PHONE)
+    take(page, 4)
+    by_worker: list[str] = []
+    page.on("response", lambda reply: by_worker.append(reply.url) if reply.from_service_worker else None)
+    page.goto(f"/work/{campaign.pk}/")
+    wait_until(page, "document.querySelector('.view img').naturalWidth > 0")
+    assert [url for url in by_worker if not url.endswith(f"/work/{campaign.pk}/")] == []
+    rater = Assignment.objects.filter(packed=True)[0].rater
+    packs.give_back(rater, campaign.cohorts.get(), timezone.now())  # on another device
+    page.goto(f"/work/{campaign.pk}/pack/")
+    expect(page.locator("#main")).to_contain_text("Nothing is left that you took with you")
+    page.goto("/work/")
+    wait_until(page, f"{CACHED}.then((paths) => !paths.some((path) => /work|image/.test(path)))")
+
+
+def test_signing_out_gives_the_pack_back_and_leaves_nothing(
+    world: World, live_server: Any, media: None, open_as: OpenAs
+) -> None:
+    campaign = relevance(world)
+    page = open_as(world.nour, **PHONE)
+    take(page, 4)
+    page.goto("/me")
+    page.locator("form.phone button").click()
+    page.wait_for_url("**/sign-in**")
+    assert page.evaluate(CACHED) == [] and page.evaluate("Object.keys(localStorage)") == []
+    assert not Assignment.objects.filter(state="reserved").exists()
+    page.context.set_offline(True)
+    with pytest.raises(Error):
+        page.goto(f"/work/{campaign.pk}/pack/")
+
+
+FULL = """{
+  const put = Cache.prototype.put;
+  let pictures = 0;
+  Cache.prototype.put = function (where, what) {
+    if (String(where).startsWith("/image/") && pictures++ >= 2) throw new DOMException("full", "QuotaExceededError");
+    return put.call(this, where, what);
+  };
+}"""
+
+
+def test_a_device_without_room_takes_fewer_and_says_how_many(
+    world: World, live_server: Any, media: None, open_as: OpenAs
+) -> None:
+    relevance(world)
+    page = open_as(world.nour, **PHONE)
+    page.add_init_script(FULL)
+    take(page, 2)
+    expect(page.locator("[data-told]")).to_have_text("This device has room for 2 only. The others are given back.")
+    assert Assignment.objects.filter(packed=True, state="reserved").count() == 2
+    assert find_violations(page) == ""
+
+
+def test_without_a_secure_context_there_is_no_button(
+    world: World, live_server: Any, media: None, open_as: OpenAs
+) -> None:
+    relevance(world)
+    page = open_as(world.nour, **PHONE)
+    page.add_init_script("Object.defineProperty(window, 'isSecureContext', { value: false })")
+    page.goto("/work/")
+    expect(page.get_by_role("link", name="Start")).to_be_visible()
+    expect(page.locator("[data-pack]")).to_be_hidden()
+
+
+def test_in_arabic_it_reads_from_the_right(
+    world: World, live_server: Any, media: None, open_as: OpenAs, shot: Shot
+) -> None:
+    campaign = relevance(world)
+    User.objects.filter(pk=world.nour.pk).update(language="ar")
+    page = open_as(world.nour, **PHONE)
+    page.goto("/work/")
+    page.locator("[data-takes]").click()
+    expect(page.locator("[data-here]")).to_contain_text("معك: 4", timeout=30_000)
+    shot(page, "pack-taken-phone-ar", full_page=True)
+    page.goto(f"/work/{campaign.pk}/pack/")
+    expect(page.locator("#left")).to_have_text("المتبقي: 4")
+    shot(page, "pack-sheet-phone-ar")
+    page.context.set_offline(True)
+    page.goto("/work/history/")
+    expect(page.locator("html")).to_have_attribute("dir", "rtl")
+    expect(page.locator("h1")).to_have_text("لا اتصال")
+    shot(page, "offline-page-phone-ar")
+    assert find_violations(page) == ""

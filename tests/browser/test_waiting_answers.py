@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.contrib.sessions.models import Session
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
@@ -13,7 +14,7 @@ from annotation.services.campaigns import lifecycle
 from people.models import User
 from tests.browser.conftest import PHONE, UNSENT, wait_until
 from tests.browser.test_rating import answered, assignment_on, codes
-from tests.personas import World
+from tests.personas import PASSWORD, World
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 OpenAs = Callable[..., Page]
@@ -85,19 +86,57 @@ def test_signing_out_sends_first(open_as: OpenAs, campaign: Campaign, nour: User
     assert page.evaluate("Object.keys(localStorage)") == []
 
 
-def test_what_cannot_be_sent_is_not_wiped_unasked(open_as: OpenAs, campaign: Campaign, nour: User, shot: Shot) -> None:
+def sign_in_as(page: Page, user: User) -> None:
+    page.goto("/sign-in")
+    page.locator("[name=username]").fill(user.email)
+    page.locator("[name=password]").fill(PASSWORD)
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/work/")
+
+
+def test_what_cannot_be_sent_waits_for_the_same_person_and_nobody_else(
+    open_as: OpenAs, campaign: Campaign, nour: User, tarek: User, shot: Shot
+) -> None:
     page = leave_answer_waiting(open_as(nour, **PHONE), campaign)
     page.route("**/submit", lambda route: route.abort())
     page.goto("/me")
     leave: Any = page.locator("form.phone button")
     leave.click()
     dialog = page.locator("#unsent")
-    expect(dialog).to_contain_text("If you sign out, they are deleted")
+    expect(dialog).to_contain_text("sent when you sign in here again")
     shot(page, "waits-unsent-phone")
     dialog.get_by_role("button", name="Stay signed in").click()
     expect(dialog).to_be_hidden()
     assert page.evaluate(UNSENT) == 1 and page.url.endswith("/me")
     leave.click()
-    dialog.get_by_role("button", name="Sign out and delete them").click()
+    dialog.get_by_role("button", name="Sign out").click()
     page.wait_for_url("**/sign-in**")
-    assert page.evaluate("Object.keys(localStorage)") == [] and not Annotation.objects.exists()
+    page.unroute("**/submit")
+    assert page.evaluate("Object.keys(localStorage)") == [f"emic:{nour.pk}:outbox"]
+    sign_in_as(page, tarek)
+    page.goto(f"/work/{campaign.pk}/")  # its sheet forgets what others left, but for this
+    expect(page.locator("#saved")).to_be_hidden()
+    assert page.evaluate(UNSENT) == 1 and not Annotation.objects.exists()
+    page.goto("/me")
+    page.locator("form.phone button").click()
+    page.wait_for_url("**/sign-in**")
+    sign_in_as(page, nour)
+    wait_until(page, f"{UNSENT} === 0")
+    assert Annotation.objects.get().rater.user == nour and codes() == ["4"]
+
+
+def test_signing_out_without_a_line_is_done_when_there_is_one(open_as: OpenAs, campaign: Campaign, nour: User) -> None:
+    page = leave_answer_waiting(open_as(nour, **PHONE), campaign)
+    page.route("**/submit", lambda route: route.abort())
+    page.goto("/me")
+    expect(page.locator("#waits")).to_contain_text("They are sent when you are online again")
+    page.context.set_offline(True)
+    page.locator("form.phone button").click()
+    page.locator("#unsent").get_by_role("button", name="Sign out").click()
+    expect(page.locator("body")).to_contain_text("You are signed out as soon as there is a connection.")
+    assert Session.objects.count() == 1
+    page.context.set_offline(False)
+    page.goto("/work/")
+    page.wait_for_url("**/sign-in**")
+    assert not Session.objects.exists()
+    assert page.evaluate(UNSENT) == 1 and not Annotation.objects.exists()
