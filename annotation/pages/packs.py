@@ -10,9 +10,9 @@ from django.utils.translation import gettext_lazy as _
 from annotation.models import Assignment, Campaign, CampaignCohort
 from annotation.pages.sheet_view import build_sheet_view, build_work_page, instructions_of, reasons_of
 from annotation.pages.status_text import NOTHING, NoWorkText, format_moment, no_work_text, time_zone_for
-from annotation.queries.packs import PackCount, pack_refusal, packs_in
+from annotation.queries.packs import PackCount, packs_in
 from annotation.services.queue.next_work import Work
-from annotation.services.queue.packs import PACK_SIZE
+from annotation.services.queue.packs import PACK_SIZE, pack_refusal
 from people.models import User
 
 REFUSALS: dict[str, Any] = {

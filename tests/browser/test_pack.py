@@ -35,8 +35,8 @@ def on_disk(
     opened: list[BrowserContext] = []
 
     def open_browser(user: User | None = None) -> BrowserContext:
-        for one in opened:
-            one.close()
+        for earlier in opened:
+            earlier.close()
         opened.clear()
         how: Any = {**PHONE, "reduced_motion": "reduce", "base_url": live_server.url, "locale": "en-GB"}
         context = chromium.browser_type.launch_persistent_context(
@@ -51,8 +51,8 @@ def on_disk(
         return context
 
     yield open_browser
-    for one in opened:
-        one.close()
+    for context in opened:
+        context.close()
 
 
 def take(page: Page, count: int) -> None:

@@ -76,7 +76,7 @@ def claim_current_and_next(
     `reserved`: what HELD would return now, where the caller has done that.
     """
     if allowed is None or allowed.remaining is not None:  # an answer has taken of the room since
-        allowed = _beside_pack(check_gate(seat.cohort_id, seat.rater_id, at), seat)
+        allowed = _less_pack(check_gate(seat.cohort_id, seat.rater_id, at), seat)
     seat = replace(seat, staffing=allowed.staffing)
     lease = at + timedelta(minutes=allowed.lease_minutes)
     if allowed.refused in SHUTS_OUT:
@@ -93,7 +93,7 @@ def claim_current_and_next(
     return _work(seat, at, lease, place)
 
 
-def _beside_pack(allowed: Gate, seat: LockedParticipation) -> Gate:
+def _less_pack(allowed: Gate, seat: LockedParticipation) -> Gate:
     """What a person has in a pack takes room of their limit."""
     if allowed.remaining is None or allowed.refused is not None:
         return allowed

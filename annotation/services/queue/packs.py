@@ -7,18 +7,23 @@ See docs/explanation/offline-pack.md.
 from collections.abc import Collection
 from dataclasses import replace
 from datetime import datetime, timedelta
+from typing import Literal
 
-from annotation.models import Assignment, CampaignCohort
+from annotation.models import Assignment, Campaign, CampaignCohort
 from annotation.queries import assignments
 from annotation.queries.gate import SHUTS_OUT, Gate, Reason, check_gate
-from annotation.queries.packs import PackRefusal, pack_refusal
 from annotation.services.queue.claim import LockedParticipation, claim
 from annotation.services.queue.leases import release_rows
 from annotation.services.queue.locks import lock_participation_of
+from annotation.services.sheets.sheet_versions import sheet_of
 from annotation.services.transactions import in_transaction
+from benchmarks.models import Stage
+from benchmarks.rules.derivations.registry import KINDS
 from jobs.models import record
 from jobs.queries.statements import fetch
 from people.models import Rater
+
+PackRefusal = Literal["pack_off", "pack_disputes", "pack_follows", "pack_own", "pack_cells", "pack_uploads"]
 
 PACK_SIZE = 20
 SHARE = 3  # a pack takes at most one in so many of the places that are open for the cohort
@@ -42,6 +47,25 @@ class PackRefused(Exception):
         super().__init__(reason)
         self.reason = reason
         self.until = until
+
+
+def pack_refusal(campaign: Campaign) -> PackRefusal | None:
+    """Why nobody may take a pack here: what sheets show, or who gets them, changes while people work."""
+    stage = campaign.stage
+    if not campaign.pack_hours:
+        return "pack_off"
+    kind = KINDS.get(str((stage.derivation or {}).get("kind")))
+    if kind is not None and kind.linked:
+        return "pack_disputes"
+    if kind is not None and kind.versions:
+        return "pack_follows"
+    if stage.staffing == Stage.Staffing.CONTRIBUTORS:
+        return "pack_own"
+    if (stage.coverage or {}).get("stop_when_full"):
+        return "pack_cells"
+    if any(field.spec.takes_uploads for field in sheet_of(campaign.sheet_version).fields):
+        return "pack_uploads"
+    return None
 
 
 @in_transaction
@@ -77,7 +101,7 @@ def _largest_pack(seat: LockedParticipation, allowed: Gate) -> int:
     if allowed.remaining is None:
         return most
     [(held,)] = fetch(HELD, [seat.id])
-    return max(0, min(most, allowed.remaining - held))
+    return max(0, min(most, allowed.remaining - int(held)))
 
 
 def _claim(seat: LockedParticipation, most: int, until: datetime, at: datetime) -> int:

@@ -2,18 +2,19 @@
 
 from collections.abc import Iterator
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
 from django.db.models import F
 
-from annotation.models import Assignment, CampaignCohort, Slot
-from annotation.queries.packs import pack_refusal, packs_in
+from annotation.models import Assignment, CampaignCohort, SheetVersion, Slot
+from annotation.queries.packs import packs_in
 from annotation.services.answers import submit
 from annotation.services.answers.submit import Submission
 from annotation.services.campaigns import lifecycle, membership_end
 from annotation.services.queue import leases, next_work, packs, recount
-from annotation.services.queue.packs import PackRefused
+from annotation.services.queue.packs import PackRefused, pack_refusal
 from benchmarks.models import Stage
 from jobs.models import Event
 from people.models import CohortMember, Rater
@@ -39,13 +40,17 @@ def sent(assignment: Assignment, key: str, at: Any, code: str = "4", **how: Any)
     return submit.submit(assignment.pk, assignment.rater, submission, at)
 
 
+def take(person: Rater, seat: CampaignCohort) -> int:
+    return len(packs.take_pack(person, seat, NOON))
+
+
 def refused(person: Rater, seat: CampaignCohort, at: Any = NOON) -> str:
     with pytest.raises(PackRefused) as refusal:
         packs.take_pack(person, seat, at)
     return refusal.value.reason
 
 
-def test_a_pack_is_twenty_places_for_a_day_beside_what_is_in_hand() -> None:
+def test_a_pack_is_twenty_places_for_a_day_and_leaves_alone_what_is_in_hand() -> None:
     seat = seat_of(items=90)
     person = a_person(seat.cohort)
     work = next_work.get_or_claim_work(person, seat, NOON)
@@ -184,27 +189,27 @@ def test_an_undone_answer_of_a_pack_is_in_hand_and_the_pack_stays() -> None:
 
 def test_whoever_leaves_or_meets_a_close_gives_their_pack_back() -> None:
     seat = seat_of(items=30)
-    one, two = a_person(seat.cohort), a_person(seat.cohort)
-    first = packs.take_pack(one, seat, NOON)
-    packs.take_pack(two, seat, NOON)
-    member = CohortMember.objects.get(user=one.user)
-    assert one.user is not None
-    membership_end.end_membership_and_release(member, one.user, NOON)
-    assert packs.pack_of(one, seat, NOON) == [] and refused(one, seat) == "not_a_member"
+    leaver, other = a_person(seat.cohort), a_person(seat.cohort)
+    first = packs.take_pack(leaver, seat, NOON)
+    packs.take_pack(other, seat, NOON)
+    member = CohortMember.objects.get(user=leaver.user)
+    assert leaver.user is not None
+    membership_end.end_membership_and_release(member, leaver.user, NOON)
+    assert packs.pack_of(leaver, seat, NOON) == [] and refused(leaver, seat) == "not_a_member"
     kept = sent(first[0], "left", NOON).annotation
     assert (kept.counted, kept.uncounted_because) == (False, "not_a_member")
     lifecycle.close(seat.campaign, None, NOON)
     assert not Assignment.objects.filter(state="reserved").exists()
-    assert refused(two, seat) == "campaign_closed"
+    assert refused(other, seat) == "campaign_closed"
 
 
 def test_a_pause_takes_no_pack_away_and_gives_none() -> None:
     seat = seat_of(items=30)
-    one, two = a_person(seat.cohort), a_person(seat.cohort)
-    pack = packs.take_pack(one, seat, NOON)
+    holder, other = a_person(seat.cohort), a_person(seat.cohort)
+    pack = packs.take_pack(holder, seat, NOON)
     lifecycle.pause(seat.campaign, None)
-    assert packs.pack_of(one, seat, NOON) == pack
-    assert refused(two, seat) == "campaign_paused"
+    assert packs.pack_of(holder, seat, NOON) == pack
+    assert refused(other, seat) == "campaign_paused"
     assert sent(pack[0], "paused", NOON).annotation.counted
 
 
@@ -231,11 +236,18 @@ def test_stages_with_live_rules_offer_no_pack_and_say_why(change: dict[str, Any]
     assert not Assignment.objects.exists()
 
 
+def test_a_question_for_a_picture_offers_no_pack() -> None:
+    seat = seat_of(items=30)
+    stage = seat.campaign.stage
+    seat.campaign.sheet_version = SheetVersion.objects.create(stage=stage, major=2, minor=0, definition=PICTURE)
+    assert refused(a_person(seat.cohort), seat) == "pack_uploads"
+
+
 @pytest.mark.django_db(transaction=True)
 def test_two_people_at_once_never_take_more_than_a_third_of_what_the_other_left() -> None:
     seat = seat_of(items=30)
     people = [a_person(seat.cohort) for _n in range(4)]
-    sizes = run_together(*(lambda one=one: len(packs.take_pack(one, seat, NOON)) for one in people))  # type: ignore[misc]
+    sizes = run_together(*(partial(take, person, seat) for person in people))
     assert sorted(sizes, reverse=True) == [10, 6, 4, 3]
     assert len(set(Assignment.objects.values_list("slot_id", flat=True))) == sum(sizes)
 
