@@ -50,6 +50,8 @@ PUBLIC = {
     "people:invitation",
     "people:confirm",
     "people:link",
+    "annotation:manifest",
+    "annotation:service_worker",
 }
 OWN = {
     "home",
@@ -59,6 +61,7 @@ OWN = {
     "people:teams",
     "annotation:work",
     "annotation:history",
+    "annotation:offline",
     "benchmarks:list",
     "benchmarks:create",
     "api:benchmarks",

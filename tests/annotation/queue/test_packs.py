@@ -214,7 +214,6 @@ def test_a_pause_takes_no_pack_away_and_gives_none() -> None:
 
 
 VERDICTS = {"kind": "verdicts", "from": ["rate"]}
-UPLOADS = {"fields": [{"key": "found", "kind": "picture", "label": {"en": "A picture"}, "config": {"ways": ["file"]}}]}
 
 
 @pytest.mark.parametrize(
@@ -234,6 +233,9 @@ def test_stages_with_live_rules_offer_no_pack_and_say_why(change: dict[str, Any]
         setattr(seat.campaign.stage, name, value)
     assert refused(person, seat) == reason
     assert not Assignment.objects.exists()
+
+
+PICTURE = {"fields": [{"key": "found", "kind": "picture", "label": {"en": "A picture"}, "config": {}}]}
 
 
 def test_a_question_for_a_picture_offers_no_pack() -> None:
