@@ -90,7 +90,7 @@ class NoWorkText:
 def no_work_text(reason: str, until: datetime | None, zone: ZoneInfo) -> NoWorkText:
     title, advice = (str(words) for words in NOTHING[reason])
     if until is not None and reason == "all_reserved":
-        title = _("All open items are taken until %(time)s.") % {"time": f"{until.astimezone(zone):%H:%M}"}
+        title = _("All open items are taken until %(time)s.") % {"time": format_moment(until, zone)}
     return NoWorkText(reason, title, advice, retry=reason in ("all_reserved", "cohort_paused", "campaign_paused"))
 
 

@@ -10,6 +10,7 @@ const read = (name) => {
 
 const waits = document.getElementById("waiting");
 waits.textContent = waits.dataset.words.replace("NUMBER", read("outbox").length);
+document.getElementById("sent").hidden = !read("outbox").length;
 const list = document.getElementById("packs");
 for (const { name, page, ends } of read("packs")) {
   const row = document.createElement("li");

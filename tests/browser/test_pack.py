@@ -8,13 +8,21 @@ from typing import Any
 import pytest
 from django.conf import settings
 from django.utils import timezone
-from playwright.sync_api import Browser, BrowserContext, Error, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Error, Page, Route, expect
 
 from annotation.models import Annotation, Assignment, Campaign, Slot
 from annotation.services.campaigns import lifecycle
 from annotation.services.queue import packs
 from people.models import User
-from tests.browser.conftest import ARGS, CHROMIUM, PHONE, UNSENT, add_definitions_and_pictures, wait_until
+from tests.browser.conftest import (
+    ARGS,
+    CHROMIUM,
+    PHONE,
+    UNSENT,
+    add_definitions_and_pictures,
+    until_seen,
+    wait_until,
+)
 from tests.browser.test_rating import find_violations
 from tests.personas import World
 
@@ -247,3 +255,29 @@ def test_in_arabic_it_reads_from_the_right(
     expect(page.locator("h1")).to_have_text("لا اتصال")
     shot(page, "offline-page-phone-ar")
     assert find_violations(page) == ""
+
+
+def test_a_refused_answer_comes_back_and_no_sheet_of_the_pack_is_lost(
+    world: World, live_server: Any, media: None, open_as: OpenAs
+) -> None:
+    campaign = relevance(world)
+    page = open_as(world.nour, **PHONE)
+    take(page, 4)
+    page.goto(f"/work/{campaign.pk}/pack/")
+    first = str(page.locator("#bench").get_attribute("data-assignment"))
+
+    def spoil(route: Route) -> None:
+        route.continue_(post_data=(route.request.post_data or "").replace("a-relevance=4", "a-relevance=9"))
+
+    page.route("**/submit", spoil, times=1)
+    answer_next(page, "4")
+    wait_until(page, "(was) => document.getElementById('bench').dataset.assignment === was", first)
+    expect(page.locator("#main .msg.err").first).to_be_visible()
+    expect(page.locator("#left")).to_have_text("Left: 4")
+    until_seen(page)
+    for code in "3215":
+        answer_next(page, code)
+    wait_until(page, f"{UNSENT} === 0")
+    expect(page.locator("#main")).to_contain_text("Nothing is left that you took with you")
+    assert sorted(given_codes()) == ["1", "2", "3", "5"]
+    assert Annotation.objects.get(assignment=first).answers["relevance"] == "3"
