@@ -25,7 +25,7 @@ def packs_of(rater: Rater, places: Iterable[CampaignCohort]) -> dict[int, PackCo
 
 def packs_in(campaigns: Iterable[Campaign]) -> dict[int, PackCount]:
     """How many places of campaigns are on devices, by campaign cohort."""
-    return _counts(_packed().filter(participation__cohort__campaign__in=list(campaigns)))
+    return _counts(_packed().filter(participation__cohort__campaign__in=campaigns))
 
 
 def _packed() -> QuerySet[Assignment]:
