@@ -23,6 +23,15 @@ def assignment_for(user: Person, assignment_id: int) -> Assignment:
     return assignment
 
 
+def benchmark_of_own_answers(user: Person, slug: str) -> Benchmark:
+    """A benchmark of which this person has, or had, an item in hand. Raises Http404."""
+    if not user.is_active:
+        raise Http404
+    own = Assignment.objects.filter(rater__user_id=user.pk, participation__isnull=False)
+    stages = own.filter(campaign__stage__benchmark__slug=slug).values("campaign__stage__benchmark")
+    return get_object_or_404(Benchmark, pk__in=stages)
+
+
 def answer_for_review(user: User, benchmark: Benchmark, annotation_id: int) -> Annotation:
     """An answer this person may decide on, whatever its state; their own are not there for them."""
     joined = review_queue.reviewable(benchmark, user).select_related(

@@ -24,6 +24,7 @@ from annotation.models import (
     Participation,
     ProblemReport,
     Rating,
+    Resolution,
     Review,
     ReviewBatch,
     RuleVersion,
@@ -269,6 +270,7 @@ def build(world: World) -> Mapping[str, Any]:
         "member_id": world.nour.cohort_memberships.get().pk,
         "api:team_member member_id": world.mara.team_memberships.get(team=world.team).pk,
         **{f"api:item_{act} row_id": done.unit.item_id for act in ("withdraw", "restore")},
+        "resolution_id": a_resolution(done.annotations.get()).pk,
         "exclusion_id": a_lifted_exclusion(world, done.rater).pk,
         "api:table_spec key": a_composed_table(world).key,
         **{f"api:{name} key": world.stage.key for name in STAGE_ROUTES},
@@ -320,6 +322,13 @@ def a_lifted_exclusion(world: World, rater: Rater) -> Exclusion:
     return Exclusion.objects.create(
         benchmark=world.benchmark, rater=rater, reason="Too fast.", by=world.owner, lifted_at=timezone.now(),
         lifted_by=world.owner,
+    )  # fmt: skip
+
+
+def a_resolution(answer: Annotation) -> Resolution:
+    return Resolution.objects.create(
+        unit=answer.assignment.unit, field="relevance", code="4", answer="4", chosen_annotation=answer,
+        annotation=answer, reason="Sample.", by=answer.rater, at=timezone.now(), version=1,
     )  # fmt: skip
 
 

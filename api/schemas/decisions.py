@@ -35,18 +35,3 @@ class NewExclusion(s.Serializer):
 
 class ExclusionChange(s.Serializer):
     lifted = s.BooleanField(help_text="true: the answers count again where their places are free.")
-
-
-class ResolutionLine(s.Serializer):
-    id = s.IntegerField()
-    item = s.CharField()
-    target = s.CharField(allow_blank=True)
-    field = s.CharField()
-    code = s.CharField(allow_blank=True)
-    answer = s.JSONField(allow_null=True, help_text="Null: it cannot be decided.")
-    chosen_annotation = s.IntegerField(allow_null=True, help_text="Null: another answer was given.")
-    annotation = s.IntegerField(help_text="That settled it.")
-    reason = s.CharField(allow_blank=True)
-    by = s.CharField(help_text="Pseudonym.")
-    at = s.DateTimeField()
-    version = s.IntegerField()

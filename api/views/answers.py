@@ -1,5 +1,6 @@
 """Answers of a person by a program of theirs, where the benchmark allows it: the services of the sheet."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.http import Http404
@@ -118,21 +119,7 @@ class SubmissionList(AssignmentView):
                reply=shapes.SubmissionDone, status=201, own_transactions=True)  # fmt: skip
     def post(self, request: Request, assignment_id: int) -> Response:
         assignment = self.assignment(request, assignment_id)
-        content = self.content
-        submission = answer_services.Submission(
-            raw=content["answers"], client_key=content["client_key"],
-            language=content.get("language") or translation.get_language() or "en",
-            confirmed=tuple(content.get("confirmed", ())),
-        )  # fmt: skip
-        try:
-            done = answer_services.submit(assignment, assignment.rater, submission, timezone.now())
-        except answer_services.InvalidAnswers as error:
-            refuse(error.parsed, assignment)
-            raise
-        except answer_services.AlreadyAnswered as error:
-            raise Conflict(_("This item was answered already.")) from error
-        except answer_services.AssignmentStateError as error:
-            raise Conflict(_("The answer was not taken: %(reason)s.") % {"reason": error.reason}) from error
+        done = submit_answers(assignment, self.content)
         return Response(done_json(done), status=201)
 
 
@@ -140,6 +127,24 @@ def check_allowed(benchmark: Benchmark) -> None:
     """Raises Conflict where the benchmark takes no answers by programs."""
     if not benchmark.answers_by_api:
         raise Conflict(_("This benchmark takes no answers by API. Answer on its pages."))
+
+
+def submit_answers(assignment: Assignment, content: Mapping[str, Any]) -> answer_services.SubmitResult:
+    """Submit the members of a NewSubmission. Raises Refused and Conflict."""
+    submission = answer_services.Submission(
+        raw=content["answers"], client_key=content["client_key"],
+        language=content.get("language") or translation.get_language() or "en",
+        confirmed=tuple(content.get("confirmed", ())),
+    )  # fmt: skip
+    try:
+        return answer_services.submit(assignment, assignment.rater, submission, timezone.now())
+    except answer_services.InvalidAnswers as error:
+        refuse(error.parsed, assignment)
+        raise
+    except answer_services.AlreadyAnswered as error:
+        raise Conflict(_("This item was answered already.")) from error
+    except answer_services.AssignmentStateError as error:
+        raise Conflict(_("The answer was not taken: %(reason)s.") % {"reason": error.reason}) from error
 
 
 def nothing_to_do(why: NoWork, user: User) -> NothingToDo:

@@ -1,4 +1,4 @@
-"""What reviewers decide, whose answers do not count, and what settles disagreement."""
+"""What reviewers decide, and whose answers do not count."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.access import answer_for_review
-from annotation.models import Annotation, Exclusion, Resolution
+from annotation.models import Annotation, Exclusion
 from annotation.services.answers.exclusions import exclude, lift_exclusion
 from annotation.services.review import reviews, second_reviews
 from api.protocol.contents import problem
@@ -93,18 +93,6 @@ class ExclusionDetail(ResourceView):
         return with_etag(request, exclusion_json(exclusion_of(benchmark, exclusion_id)))
 
 
-class ResolutionList(ResourceView):
-    @operation("resolutions", "What holds where answers disagreed", scope="export", parameters=PAGING,
-               reply=page_of_shape(shapes.ResolutionLine))  # fmt: skip
-    def get(self, request: Request, slug: str) -> Response:
-        benchmark = benchmark_for(request.user, slug, can="work_on")
-        rows = Resolution.objects.filter(unit__item__stage__benchmark=benchmark, live=True)
-        rows = rows.select_related("unit__item", "by")
-        return page_of(
-            request, rows, "resolutions", lambda page: [resolution_json(row, benchmark) for row in page], benchmark.pk
-        )
-
-
 def find_rater(benchmark: Benchmark, name: str) -> Rater:
     """Who takes part in the benchmark under this pseudonym, or else this name of one model. Raises Refused."""
     raters = {line.rater.pk: line.rater for line in raters_of(benchmark, timezone.now())}
@@ -145,13 +133,3 @@ def exclusion_json(row: Exclusion) -> dict[str, Any]:
     pseudonym = row.benchmark.pseudonym
     name = pseudonym(row.rater_id) if has_shared_name(row.benchmark, row.rater) else rater_name(row.rater, pseudonym)
     return {"id": row.pk, "rater": name, "reason": row.reason, "at": row.at, "lifted_at": row.lifted_at}
-
-
-def resolution_json(row: Resolution, benchmark: Benchmark) -> dict[str, Any]:
-    names = ("field", "code", "answer", "reason", "at", "version")
-    return {
-        "id": row.pk, "item": row.unit.item.key, "target": row.unit.target,
-        **{name: getattr(row, name) for name in names},
-        "chosen_annotation": row.chosen_annotation_id, "annotation": row.annotation_id,
-        "by": rater_name(row.by, benchmark.pseudonym),
-    }  # fmt: skip
