@@ -12,6 +12,7 @@ from annotation.models.campaigns import (
 from annotation.models.item_changes import ItemChange
 from annotation.models.outcomes import (
     Due,
+    GoneOutcome,
     ItemAcceptance,
     ItemContributor,
     ItemSource,
@@ -36,6 +37,7 @@ __all__ = [
     "Draft",
     "Due",
     "Exclusion",
+    "GoneOutcome",
     "InstructionText",
     "InstructionVersion",
     "ItemAcceptance",

@@ -73,6 +73,23 @@ class Outcome(models.Model):
         return f"{self.state} of unit {self.unit_id}"
 
 
+class GoneOutcome(models.Model):
+    """An outcome that was taken away, for programs that read what has changed since. A trigger writes it.
+
+    The database has one more column, `xact`: the transaction that took it away.
+    """
+
+    outcome = models.BigIntegerField(help_text="Its number.")
+    campaign = models.ForeignKey("annotation.Campaign", models.CASCADE, related_name="+", db_index=False)
+    unit = models.ForeignKey("annotation.Unit", models.CASCADE, related_name="+", db_index=False)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["campaign", "unit"], name="gone_outcome_once")]
+
+    def __str__(self) -> str:
+        return f"gone: outcome {self.outcome}"
+
+
 class ItemAcceptance(models.Model):
     """A person's decision that an item goes on as it is, whatever the rule says of the answers to it."""
 

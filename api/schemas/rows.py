@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers as s
 
-from releases.rows.changes import CHANGED, GONE
+from releases.rows.changes import CHANGES, GONE
 from releases.rows.columns import RowColumn
 from releases.rows.kinds import RowKind
 
@@ -31,10 +31,10 @@ def row_serializer(kind: RowKind) -> type[s.Serializer]:
     """One class for each kind, so that the description has each once."""
     if kind.key not in ROWS:
         fields = {column.name: _field(column) for column in kind.written}
-        if kind.key in CHANGED:
-            fields[GONE] = s.CharField(
-                required=False, help_text="Of changes: why the row is gone. It has its number only."
-            )
+        names = ", ".join(CHANGES[kind.key].names)
+        fields[GONE] = s.CharField(
+            required=False, help_text=f"Of changes: why the row is gone. It has nothing else but {names}."
+        )
         ROWS[kind.key] = type(f"{_name(kind)}Row", (s.Serializer,), fields)
     return ROWS[kind.key]
 

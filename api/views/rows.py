@@ -28,7 +28,7 @@ from benchmarks.access import benchmark_for
 from benchmarks.models import Benchmark
 from jobs.queries.event_feed import feed_epoch
 from releases.rows.annotations import raters_of
-from releases.rows.changes import CHANGED, changed_since, current_moment
+from releases.rows.changes import CHANGES, current_moment
 from releases.rows.columns import Row
 from releases.rows.filters import Condition, conditions_of, filter_names, is_filter
 from releases.rows.kinds import RowKind, RowScope, Window
@@ -37,10 +37,10 @@ from releases.rows.snapshot import SnapshotRows
 from releases.services.exports import record_reading
 
 MOMENT, CHANGED_AFTER = "X-Emic-Changed-After", "changed_after"
-CHANGES = (
+CHANGED_WORDS = (
     f"From the header `{MOMENT}` of an earlier reading: rows that were written or changed since, also those that count"
-    " no longer or were replaced (`counted` and `live` are all without them), and `gone` with the number of each row"
-    " that nobody may read any more."
+    " no longer or were replaced (`counted` and `live` are all without them), and `gone` with what names each row that"
+    " is there no more or that nobody may read."
 )
 
 
@@ -81,15 +81,16 @@ class RowsOfKind(ReadOnlyView):
 
     def _changes(self, request: Request) -> list[Condition]:
         """What `changed_after` asks for. Raises InvalidParameter and FeedRestarted."""
-        if self.kind.key not in CHANGED or CHANGED_AFTER not in request.query_params:
+        if CHANGED_AFTER not in request.query_params:
             return []
-        condition = changed_since(read_moment(request.query_params[CHANGED_AFTER]))
-        self.kind = CHANGED[self.kind.key]
+        changes = CHANGES[self.kind.key]
+        condition = changes.condition(read_moment(request.query_params[CHANGED_AFTER]))
+        self.kind = changes.rows
         return [condition]
 
     def moment_headers(self) -> dict[str, str]:
         """What to send as `changed_after` next time. Asked before rows are read, so that nothing falls in between."""
-        return {MOMENT: write_moment(current_moment())} if self.kind.key in CHANGED else {}
+        return {MOMENT: write_moment(current_moment())}
 
     def names(self, request: Request) -> list[str]:
         """The columns that the token may read."""
@@ -200,8 +201,8 @@ def read_moment(text: str) -> str:
 def _filter_parameters(kind: RowKind) -> list[OpenApiParameter]:
     names = filter_names(kind.filters)
     known = zip(names, kind.filters.values(), strict=True)
-    changes = [query_parameter(CHANGED_AFTER, CHANGES)] if kind.key in CHANGED else []
-    return [*(query_parameter(name, each.meaning, many=each.is_repeatable) for name, each in known), *changes]
+    own = (query_parameter(name, each.meaning, many=each.is_repeatable) for name, each in known)
+    return [*own, query_parameter(CHANGED_AFTER, CHANGED_WORDS)]
 
 
 def list_view(kind: RowKind, base: type[RowList] = RowList) -> Any:

@@ -72,6 +72,9 @@ DO $$ BEGIN
     UPDATE annotation_annotation SET xact = '0' WHERE xact <> '0';
     ALTER TABLE annotation_annotation ENABLE TRIGGER annotation_annotation_changed;
   END IF;
+  IF to_regclass('annotation_goneoutcome') IS NOT NULL THEN
+    UPDATE annotation_goneoutcome SET xact = '0';
+  END IF;
 END $$
 """
 """A database that was restored counts transactions from a lower number: old events would stay out of the feed, and

@@ -349,6 +349,11 @@ def _croissant(tables: list[ReleaseTable], release: Release) -> bytes:
     if release.chosen.pictures != "none":
         further.append(("pictures", described(pictures.COLUMNS)))
     sets += [(name, table_path(name, form), columns) for name, columns in further]
+    known = {gold.PATH: described(gold.COLUMNS), eligibility.PATH: described(eligibility.COLUMNS)}
+    shipped = (
+        ReleaseFile.objects.filter(release=release, path__in=known).order_by("path").values_list("path", flat=True)
+    )
+    sets += [(path.removesuffix(".csv"), path, known[path]) for path in shipped]
     return to_json(croissant(release, sets))
 
 

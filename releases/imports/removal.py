@@ -3,10 +3,10 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from django.db import transaction
-from django.db.models import ProtectedError
+from django.db.models import F, ProtectedError
 
 from annotation.models import Annotation, Rating
-from benchmarks.models import Item
+from benchmarks.models import Item, ItemImage
 from evaluation.models import BenchmarkTable
 from predictions.models import Run
 from releases.imports.state import ImportState
@@ -35,6 +35,8 @@ def _remove(state: ImportState, kind: SiteKind, ids: Sequence[int]) -> None:
 
 
 def _delete(state: ImportState, kind: SiteKind, ids: Sequence[int]) -> None:
+    if kind.model is ItemImage:  # for programs that read what has changed
+        Item.objects.filter(images__in=ids).order_by().update(key=F("key"))
     for pk in ids:
         try:
             with transaction.atomic():

@@ -43,7 +43,7 @@ _OUTCOMES = """
   FROM annotation_outcome o
   JOIN annotation_campaign m ON m.id = o.campaign_id
   JOIN benchmarks_stage t ON t.id = m.stage_id
-  JOIN annotation_ruleversion v ON v.id = o.rule_version_id
+  LEFT JOIN annotation_ruleversion v ON v.id = o.rule_version_id
   JOIN annotation_unit u ON u.id = o.unit_id
   JOIN benchmarks_item i ON i.id = u.item_id
   WHERE o.campaign_id = ANY(%s)
@@ -89,16 +89,18 @@ _REVIEW_COLUMNS = (
     RowColumn("_imported", "d.reviewer_name", "text", ""),
     RowColumn("_model", MODEL, "text", ""),
 )
-# A second decision stands with the first: it has its number, and ends with it unless a third person decided.
+# A second decision stands with the first: it has its number, and ends with it unless a third person decided. What
+# touched a decision, and the other one that says how it stands, is for those who read what changed since.
 _DECISIONS = """(
     SELECT e.id, e.annotation_id, e.reviewer_id, e.reviewer_name, e.decision, e.reason, e.comment, e.at, e.undone_at,
       e.batch_id,
       CASE WHEN EXISTS (SELECT 1 FROM annotation_secondreview n WHERE n.final_id = e.id) THEN 'third' ELSE 'first' END
-        AS round
+        AS round,
+      e.xmin AS touched, (SELECT n.xmin FROM annotation_secondreview n WHERE n.final_id = e.id) AS other_touched
     FROM annotation_review e
     UNION ALL
     SELECT e.id, e.annotation_id, n.reviewer_id, '', n.decision, n.reason, n.comment, n.at,
-      CASE WHEN n.final_id IS NULL THEN e.undone_at END, NULL, 'second'
+      CASE WHEN n.final_id IS NULL THEN e.undone_at END, NULL, 'second', n.xmin, e.xmin
     FROM annotation_secondreview n JOIN annotation_review e ON e.id = n.first_id WHERE n.decision <> ''
   )"""
 # Reviewers of a benchmark, numbered by their first decision.

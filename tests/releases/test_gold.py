@@ -1,5 +1,7 @@
 """What is known to be right, and who could answer: files apart from the ratings."""
 
+import hashlib
+import json
 from datetime import timedelta
 from typing import Any
 
@@ -13,6 +15,7 @@ from releases.models import WithheldFile
 from tests.annotation.chain.factories import a_stage
 from tests.evaluation.data import NOON, an_open_campaign, give_ratings, of_condition, table
 from tests.personas import SHEET, World, stand_in
+from tests.releases.description_schemas import croissant_problems
 from tests.releases.release_steps import address, built, csv_rows, files_of
 
 pytestmark = pytest.mark.django_db
@@ -59,7 +62,9 @@ def test_given_labels_and_majorities_of_a_drawn_sample_are_gold(world: World, ca
 
 
 def test_a_release_without_known_answers_has_no_file_of_them(world: World, campaign: Campaign) -> None:
-    assert "gold.csv" not in files_of(world, built(world))
+    files = files_of(world, built(world))
+    assert "gold.csv" not in files
+    assert "gold" not in {record["name"] for record in json.loads(files["croissant.json"])["recordSet"]}
 
 
 def test_labels_of_a_withheld_split_are_for_owners_alone(world: World, campaign: Campaign) -> None:
@@ -96,3 +101,26 @@ def test_rules_on_who_could_answer_are_counted_and_small_groups_are_not(world: W
     consent = rules(world, "1.1.0")["Egypt", "consent"]
     assert (consent["people"], consent["version"], consent["campaign"]) == ("8", "1", str(campaign.pk))
     assert consent["text"] == world.consent_version.texts.get(language="en").body
+
+
+def test_both_files_are_described_for_programs_by_columns_and_types(world: World, campaign: Campaign) -> None:
+    Item.objects.filter(pk=world.items[5].pk).update(context={"gold": "koshari"})
+    drawn_stage(world, campaign)
+    files = files_of(world, built(world))
+    content = json.loads(files["croissant.json"])
+    assert croissant_problems(content) == []
+    sets = {record["name"]: record["field"] for record in content["recordSet"]}
+    distribution = {file["@id"]: file for file in content["distribution"]}
+    for name in ("gold", "eligibility"):
+        path = f"{name}.csv"
+        assert distribution[path]["encodingFormat"] == "text/csv"
+        assert distribution[path]["sha256"] == hashlib.sha256(files[path]).hexdigest()
+        rows, fields = csv_rows(files[path]), sets[name]
+        assert [field["source"]["extract"]["column"] for field in fields] == list(rows[0])
+        for field in fields:
+            values = [row[field["name"]] for row in rows if row[field["name"]]]
+            assert field["dataType"] != "sc:Integer" or all(value.isdigit() for value in values)
+            assert field["description"] and field["source"]["fileObject"] == {"@id": path}
+    integers = {f"{name}/{field['name']}" for name in ("gold", "eligibility") for field in sets[name]
+                if field["dataType"] == "sc:Integer"}  # fmt: skip
+    assert integers == {"gold/n", "gold/answers", "eligibility/campaign", "eligibility/version", "eligibility/people"}

@@ -15,7 +15,7 @@ from annotation.models import Annotation, Campaign
 from benchmarks.models import Benchmark, ItemImage
 from benchmarks.services.images import store_image
 from config.local import setup
-from releases.models import Release
+from releases.models import Release, ReleaseFile
 from tests.evaluation.data import an_open_campaign, of_condition, table
 from tests.personas import World
 from tests.pictures import encode_picture, noise
@@ -102,6 +102,12 @@ def test_other_programs_read_a_release(world: World, campaign: Campaign, tmp_pat
     for name, rows in of_tables.items():
         by_table["/".join(name.split("/")[:2])] = by_table.get("/".join(name.split("/")[:2]), 0) + rows
     assert by_table == manifest
+    apart = ReleaseFile.objects.filter(release=release, path__in=("gold.csv", "eligibility.csv"))
+    assert (
+        {file.path: read_rows[file.path.removesuffix(".csv")] for file in apart}
+        == {file.path: file.rows for file in apart}
+        != {}
+    )
     face = read["hugging_face"]
     assert (face["card"]["license"], face["card"]["language"]) == ("cc-by-4.0", ["ar", "pt"])
     assert face["configs"]["relevance-items"].keys() == {"train", "test"}

@@ -13,7 +13,7 @@ from datetime import datetime
 from functools import partial
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, F, OuterRef
 
 from annotation.models import Campaign, ItemSource
 from annotation.queries.resolutions import settles_disputes
@@ -247,8 +247,10 @@ def _write_sources(drafts_by_item: Mapping[int, ItemDraft]) -> None:
         (row.item_id, row.source_id, row.annotation_id): row
         for row in ItemSource.objects.filter(item__in=drafts_by_item)
     }
-    other = [row.pk for link, row in rows.items() if wanted.get(link) != row.role]
+    other = {row.pk: row.item_id for link, row in rows.items() if wanted.get(link) != row.role}
     ItemSource.objects.filter(pk__in=other).delete()
+    if other:  # for programs that read what has changed: a row that is not there any more says nothing
+        Item.objects.filter(pk__in=other.values()).order_by().update(key=F("key"))
     new = (
         ItemSource(item_id=i, source_id=s, annotation_id=a, role=wanted[i, s, a])
         for i, s, a in sorted(wanted, key=str)
