@@ -62,7 +62,7 @@ def test_croissant_names_files_with_checksums_and_every_column(world: World) -> 
     content = json.loads(files["croissant.json"])
     sums = dict(release.files.values_list("path", "sha256"))
     assert {file["@id"]: file["sha256"] for file in content["distribution"]} == {
-        path: digest for path, digest in sums.items() if path.endswith(".parquet")
+        path: digest for path, digest in sums.items() if path.endswith((".parquet", "eligibility.csv"))
     }
     columns = {record["name"]: [field["name"] for field in record["field"]] for record in content["recordSet"]}
     header = files["csv/relevance/ratings.csv"].decode("utf-8-sig").splitlines()[0].split(",")
