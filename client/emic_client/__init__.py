@@ -30,6 +30,7 @@ from .jobs import ImportRefused, Job, JobFailed, JobReportRow
 from .plans import Plan
 from .records import Annotation, Item, Outcome, Rating, Review
 from .releases import Export, Release
+from .resolutions import Resolution
 from .resources import (
     Cohort,
     CohortProgress,
@@ -83,6 +84,7 @@ __all__ = [
     "Refused",
     "Release",
     "ReleaseFile",
+    "Resolution",
     "Review",
     "ReviewBatch",
     "Run",

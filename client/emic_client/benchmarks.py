@@ -13,6 +13,7 @@ from .numbers import AgreementReport, Tables
 from .plans import Plans
 from .records import Annotation, Outcome, Rating, Review
 from .releases import Exports, Releases
+from .resolutions import Resolutions
 from .review_batches import ReviewBatches
 from .row_query import RowQuery
 from .runs import Runs
@@ -40,6 +41,7 @@ class Benchmark:
         self.runs = Runs(connection, self.path)
         self.plans = Plans(connection, self.path)
         self.stages = Stages(connection, self.path)
+        self.resolutions = Resolutions(connection, self.path)
         self.review_batches = ReviewBatches(connection, self.path)
         self.releases = Releases(connection, self.path)
         self.exports = Exports(connection, self.path)
@@ -84,12 +86,21 @@ class Benchmarks:
 
     def get(self, slug: str) -> Benchmark:
         """By the last part of its address, /b/<slug>/. Raises NotFound."""
-        if not slug or not slug.replace("-", "").replace("_", "").isalnum():
-            raise NotFound(f"There is no benchmark {slug!r}.", Problem(status=404))
-        return Benchmark(self._connection, self._connection.get(f"/api/v1/benchmarks/{slug}/"))
+        return Benchmark(self._connection, self._connection.get(path_of(slug)))
+
+    def resolutions(self, slug: str) -> Resolutions:
+        """Items in dispute of a benchmark, also for people who only answer there."""
+        return Resolutions(self._connection, path_of(slug))
 
     def create(self, name: str, *, team: str, **options: Any) -> Benchmark:
         """Make a benchmark of a team (its slug): `recipe="caire"`, `question="How old is it?"`, or `file` with the
         content of a recipe file. The name becomes its address unless `slug` is given."""
         body = {"name": name, "team": team, **options}
         return Benchmark(self._connection, self._connection.post("/api/v1/benchmarks/", body))
+
+
+def path_of(slug: str) -> str:
+    """Raises NotFound where a benchmark cannot have this name."""
+    if not slug or not slug.replace("-", "").replace("_", "").isalnum():
+        raise NotFound(f"There is no benchmark {slug!r}.", Problem(status=404))
+    return f"/api/v1/benchmarks/{slug}/"

@@ -168,6 +168,26 @@ class ReviewBatchRecord(RowRecord):
 
 
 @dataclass(frozen=True)
+class ResolutionRecord(RowRecord):
+    """What settled one question. `answer` is None where it cannot be decided, `chosen_annotation` where another answer
+    was given, `ended_at` while it holds."""
+
+    id: int = 0
+    item: str = ""
+    target: str = ""
+    field: str = ""
+    code: str = ""
+    answer: Any = None
+    chosen_annotation: int | None = None
+    annotation: int = 0
+    reason: str = ""
+    by: str = ""
+    at: datetime | None = None
+    version: int = 0
+    ended_at: datetime | None = None
+
+
+@dataclass(frozen=True)
 class StageInput(RowRecord):
     """A run whose answers a stage may judge. `id` is of the model and its run together; counts are of answers and the
     items that were made of them."""

@@ -13,15 +13,19 @@ import httpx
 import pytest
 
 import emic_client
-from annotation.models import Annotation, Campaign
+from annotation.models import Annotation, Campaign, Outcome, RuleVersion, Unit
+from benchmarks.models import Item
 from emic_client import resources
 from emic_client.downloads import download
 from emic_client.events import Events
 from emic_client.runs import Run
+from tests.annotation.chain.factories import RULE
+from tests.api.test_resolutions import ANOTHER, Adjudication
 from tests.client.conftest import Connect
 from tests.client.downloaded import check_sums
 from tests.client.test_connection import TOKEN, Script, ok, problem
 from tests.contracts import openapi
+from tests.evaluation.data import NOON
 from tests.importing import draw_pictures
 from tests.personas import World
 
@@ -32,6 +36,7 @@ NAMES = {
     resources.TeamRecord: "Team", resources.Cohort: "Cohort", resources.PlanRecord: "Plan",
     resources.PlanPreview: "PlanPreview", resources.PlanCost: "PlanCost", resources.WebhookRecord: "Webhook",
     resources.DeliveryRecord: "Delivery", resources.ReviewBatchRecord: "ReviewBatchLine",
+    resources.ResolutionRecord: "ResolutionLine",
     resources.StageInput: "StageInputLine", resources.SecondReviews: "SecondReviewProgress",
     resources.ServiceAccount: "ServiceAccountLine", resources.ServiceToken: "ServiceTokenDone",
 }  # fmt: skip
@@ -60,6 +65,7 @@ def test_the_records_are_those_of_the_description() -> None:
     for record, name in NAMES.items():
         expected = {member: shape(described) for member, described in schemas[name]["properties"].items()}
         types = {field.name: re.sub(r"\[.*\]", "", str(field.type)) for field in fields(record)}
+        types |= {name: expected[name] for name in types if types[name] == "Any" and name in expected}  # of any kind
         assert {member: kind for member, kind in types.items() if kind != f"{expected.get(member)} | None"} == {
             member: kind for member, kind in expected.items() if types.get(member) != f"{kind} | None"
         }, name
@@ -312,6 +318,41 @@ def test_what_changed_is_read_apart_from_what_is_gone(
     again = benchmark.ratings(changed_after=later.changed_after)
     assert again.to_pandas().empty
     assert [(row["annotation"], row["gone"]) for row in again.gone] == [(first.pk, "consent_withdrawn")]
+
+
+def test_items_outcomes_and_decisions_are_read_by_what_changed(
+    world: World, campaign: Campaign, connect: Connect, worker: None
+) -> None:
+    benchmark = connect(world.mara, "export").benchmarks.get(world.benchmark.slug)
+    items = benchmark.items()
+    assert len(list(items)) > 1
+    assert list(benchmark.items(changed_after=items.changed_after)) == []
+    Item.objects.filter(pk=world.items[0].pk).update(concept="Bread")
+    assert [row.concept for row in benchmark.items(changed_after=items.changed_after)] == ["Bread"]
+    unit, rule = Unit.objects.all()[0], RuleVersion.objects.create(stage=world.stage, number=1, definition=RULE)
+    Outcome.objects.create(unit=unit, campaign=campaign, rule_version=rule, state="accepted", answers=1, at=NOON)
+    outcomes = benchmark.outcomes()
+    assert [row.state for row in outcomes] == ["accepted"]
+    Outcome.objects.get().delete()
+    later = benchmark.outcomes(changed_after=outcomes.changed_after)
+    assert list(later) == [] and [row["gone"] for row in later.gone] == ["not_decided"]
+
+
+def test_an_item_in_dispute_is_settled_changed_and_read(world: World, connect: Connect) -> None:
+    asked = Adjudication(world)
+    assert asked.third.user is not None
+    own = connect(asked.third.user, "answer").benchmarks.resolutions(world.benchmark.slug)
+    claimed = own.claim(asked.scene.campaigns["settling"].pk)
+    assert claimed["id"] == asked.assignment and claimed["sheet"]["fields"]
+    first = own.settle(claimed["id"], ANOTHER)
+    assert first is not None and first.data.reason == "both are off"
+    second = first.change({"decision": "undecided", "reason": "two of them"})
+    assert second is not None and (second.data.version, second.data.answer) == (2, None)
+    with pytest.raises(emic_client.Conflict):
+        first.change(ANOTHER)
+    reader = connect(world.mara, "export").benchmarks.get(world.benchmark.slug).resolutions
+    assert [row.id for row in reader.list()] == [second.id] and reader.get(first.id).data.ended_at
+    assert second.withdraw().data.ended_at and [row.data.version for row in reader] == [3]
 
 
 def test_a_stage_names_the_runs_it_judges_and_its_second_reviews(
