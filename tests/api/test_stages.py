@@ -2,9 +2,18 @@
 
 from typing import Any
 
-from annotation.models import StageDraft, StageVersion
+from annotation.models import Slot, StageDraft, StageVersion
+from annotation.services.derivation import derived_items
 from benchmarks.models import Stage
 from jobs.models import Job
+from tests.annotation.chain.factories import (
+    ANSWER,
+    a_stage,
+    create_open_campaign,
+    items,
+    live_items,
+    process_derivations,
+)
 from tests.api.clients import program
 from tests.api.test_protocol import problem, send
 from tests.personas import SHEET, World
@@ -109,3 +118,33 @@ def test_coverage_says_what_is_there_of_what_is_wanted(world: World) -> None:
     data = client.get(f"{STAGE}coverage/").json()
     assert data["wanted"] == 2 * len(data["cells"]) > 0, data
     assert {cell["row"] for cell in data["cells"]} == {"Egypt", "Brazil"}
+
+
+def test_a_weighted_draw_is_extended_by_rest_and_keeps_what_was_drawn(world: World) -> None:
+    client, cohort, first = program(world.mara, "write"), world.egypt, world.stage
+    params = {"n": 3, "weight": "item.context.score"}
+    draw = {"kind": "sample", "from": ["relevance"], "of": "kept", "params": params, "seed": 5}
+    drawn = a_stage(world.benchmark, "drawn", ANSWER, derivation=draw)
+    for number, item in enumerate(items(first, 12), start=1):
+        item.context = {"score": number}
+        item.save()
+    derived_items.rederive_stage(drawn)
+    process_derivations()
+    campaign = create_open_campaign(drawn, cohort)
+    before = {item.pk: item.key for item in live_items(drawn)}
+    assert len(before) == 3
+
+    def draw_anew(n: int) -> None:
+        content = {"derivation": {**draw, "params": {**params, "n": n}}}
+        assert send(client, "PUT", f"{B}stages/drawn/draft/", content, if_match="*").status_code == 200
+        published = send(client, "POST", f"{B}stages/drawn/publish/")
+        assert published.status_code == 200, published.content
+        process_derivations()
+
+    draw_anew(7)
+    after = {item.pk: item.key for item in live_items(drawn)}
+    assert before.items() < after.items() and len(after) == 7
+    asked = Slot.objects.filter(cohort__campaign=campaign).values_list("unit__item", flat=True)
+    assert set(asked) == set(after), "the open campaign asks about the new ones, too"
+    problem(send(client, "PUT", f"{B}stages/drawn/draft/", {"derivation": {**draw, "params": {"n": 0}}}, if_match="*"),
+            422, "refused")  # fmt: skip
