@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from celery import Celery
-from celery.signals import worker_init
+from celery.signals import task_prerun, worker_init
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 app = Celery("emic")
@@ -28,6 +28,14 @@ def start_heartbeats(**_kwargs: Any) -> None:
     if path := os.environ.get("EMIC_HEARTBEAT"):
         _repeat(Path(path).touch)
     _repeat(lambda: mark_worker(timezone.now()))
+
+
+@task_prerun.connect
+def show_texts_of_speakers(**_kwargs: Any) -> None:
+    """Letters and files that a task writes have the present translations."""
+    from people.locales import overlay
+
+    overlay.refresh_all()
 
 
 def _repeat(sign: Callable[[], None]) -> None:

@@ -13,6 +13,11 @@ from django.conf.global_settings import LANGUAGES_BIDI
 from django.conf.locale import LANG_INFO
 from django.utils.translation import to_language
 
+# What languages call themselves that Django has no names of. Cohorts speak them too, without a catalogue.
+OWN_NAMES = {
+    "fil": "Filipino", "ha": "Hausa", "mi": "te reo Māori", "om": "Afaan Oromoo", "rw": "Ikinyarwanda", "si": "සිංහල",
+    "so": "Soomaali", "ti": "ትግርኛ", "xh": "isiXhosa", "yo": "Yorùbá", "zu": "isiZulu",
+}  # fmt: skip
 HEAD = re.compile(r'^"([\w-]+): (.*?)\\n"$', re.M)
 
 
@@ -27,6 +32,8 @@ def available_languages(folder: Path) -> tuple[list[tuple[str, str]], list[str]]
     Django's own table of languages learns what the catalogues say: its template tags read nothing else.
     """
     languages, from_the_right = [("en", "English")], set(LANGUAGES_BIDI)
+    for code, name in OWN_NAMES.items():
+        LANG_INFO.setdefault(code, {"code": code, "name": name, "name_local": name, "bidi": False})
     for catalogue in sorted(folder.glob("*/LC_MESSAGES/django.po")):
         code, header = to_language(catalogue.parent.parent.name), catalogue_header(catalogue)
         if header.get("X-Direction") == "rtl":

@@ -242,6 +242,7 @@ catalogues.compile_at_start(LOCALE_PATHS[0])
 LANGUAGES, LANGUAGES_BIDI = languages.available_languages(LOCALE_PATHS[0])
 # Languages that are kept complete for annotators. Each other catalogue is a draft: see docs/how-to/add-a-language.md
 CONFIRMED_LANGUAGES = ["am", "ar", "pt-br"]
+SPEAKER_TEXT_SECONDS = 10  # within which every process shows a text that a speaker has confirmed
 FORMAT_MODULE_PATH = ["config.formats"]
 # For languages whose dates neither Django nor config/formats knows.
 DATE_FORMAT = SHORT_DATE_FORMAT = "j F Y"

@@ -1,12 +1,24 @@
 """The only place where an id or a slug from a URL becomes an object of this app, for a person who may have it."""
 
+from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
 from django.db.models import Q, QuerySet
 from django.http import Http404
 from django.shortcuts import get_object_or_404
 
 from jobs.models import record
-from people.models import ApiToken, Cohort, CohortMember, Invitation, Message, Team, TeamMember, User
+from people.models import (
+    ApiToken,
+    Cohort,
+    CohortMember,
+    InterfaceLanguage,
+    Invitation,
+    LanguageSpeaker,
+    Message,
+    Team,
+    TeamMember,
+    User,
+)
 
 Person = User | AnonymousUser
 
@@ -156,3 +168,29 @@ def team_for_consent(user: Person, team_id: int) -> Team:
     if team is None:
         raise Http404
     return team
+
+
+def visible_languages(user: Person) -> list[str]:
+    """The languages of the interface whose texts a person may read on the pages for speakers: all for site admins."""
+    codes = [code for code, _name in settings.LANGUAGES if code != "en"]
+    if not user.is_authenticated or not user.is_active:
+        return []
+    if user.is_staff:
+        return codes
+    spoken = set(LanguageSpeaker.objects.filter(user_id=user.pk).values_list("language__code", flat=True))
+    return [code for code in codes if code in spoken]
+
+
+def language_for(user: Person, code: str, *, admin: bool = False, speaks: bool = False) -> InterfaceLanguage:
+    """A language for its speakers and the site admins; with `admin` or `speaks`, for those alone."""
+    if code not in visible_languages(user) or (admin and not user.is_staff):
+        raise Http404
+    language, _created = InterfaceLanguage.objects.get_or_create(code=code)
+    if speaks and not may_confirm_texts(user, language):
+        raise Http404
+    return language
+
+
+def may_confirm_texts(user: Person, language: InterfaceLanguage) -> bool:
+    """Whether a person was named as a speaker. A site admin is none without being named."""
+    return user.is_active and language.speakers.filter(user_id=user.pk).exists()

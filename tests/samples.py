@@ -53,7 +53,7 @@ from predictions.models import Call, Collection, Endpoint, FactRequest, ImagePla
 from releases.models import Release, ReleaseFile, ReleaseSelection, WithheldFile
 from tests.annotation.chain.factories import RULE
 from tests.evaluation.sample_tables import SMALL
-from tests.people import service_samples
+from tests.people import language_samples, people_posts, service_samples
 from tests.personas import SHEET, World
 from tests.predictions.knowledge import samples as knowledge
 
@@ -305,6 +305,7 @@ def build(world: World) -> Mapping[str, Any]:
         "label_set_id": create_typed(world.team, "Lands", f"{world.egypt.label}\nPeru", world.mara)[0].pk,
         **knowledge.samples(world),
         **service_samples.samples(world),
+        **language_samples.samples(world),
         **release_samples(world),
         **export_samples(world),
         **TABLES,
@@ -453,7 +454,6 @@ POSTS: Mapping[str, Mapping[str, str]] = {
     "benchmarks:filters_action": {"do": "assign"},
     "benchmarks:filter_decide": {"state": "dropped", "reason": "x"},
     "evaluation:person": {"do": "exclude", "reason": "x"},
-    "people:cohort_invite": {"note": "x"},
     "predictions:answer_run_action": {"do": "withdraw"},
     "releases:new": {"version": "9.0.0", "formats": "csv", "pictures": "names"},
     "releases:action": {"do": "build"},
@@ -471,16 +471,7 @@ POSTS: Mapping[str, Mapping[str, str]] = {
     "benchmarks:target_new": {"name": "Faiths", "kind": "religions", "lines": "Sufism"},
     "predictions:knowledge": {"name": "Mine", "version": "1"},
     "predictions:links_action": {"do": "withdraw"},
-    "people:invite_links": {"count": "2"},
-    "people:invite_list": {"text": "amina@example.org", "do": "send"},
-    "people:cohort_pause": {"do": "pause"},
-    "people:messages": {"body": "Come back."},
-    "people:cohort_new": {"label": "Gulf", "direction": "ltr", "time_zone": "UTC"},
-    "people:cohort_edit": {"label": "Gulf", "direction": "ltr", "time_zone": "UTC"},
-    "people:consent_texts": {"text_en": "Agree to everything.", "publish": "1"},
-    "people:member_role": {"role": "admin"},
-    "people:team_invite": {"team_role": "admin"},
-    "people:team_settings": {"researchers_make_cohorts": "on"},
+    **people_posts.POSTS,
     # What a person may do with what is their own would change it: these stay empty.
     "people:me": {},
     "people:password_change": {},

@@ -26,8 +26,9 @@ from tests.personas import (
 from tests.samples import build
 from tests.test_strangers import BY_SECRET, Route, ask, every_route, path_of
 
-# Parameters that name something every benchmark has: a table, a figure, a file format.
-NAMES = {"key", "form", "example_name", "file_path"}
+# Parameters that name something every benchmark or site has: a table, a figure, a file format, a language, whose
+# versions tests/people/test_languages.py crosses.
+NAMES = {"code", "key", "form", "example_name", "file_path"}
 METHODS = ("get", "post")
 # Opened by annotators, who are in one place alone: tests/api/test_answers.py and test_resolutions.py cross the ids.
 OF_ANNOTATORS = {"api:campaign_claims", "api:resolution_withdraw"}

@@ -17,28 +17,18 @@ from config import catalogues, django_texts, languages
 from config.catalogues import compile_changed, read
 from config.local import testing
 from config.local.errors import EmicError
+from people.locales import audiences
+from people.locales.audiences import ANNOTATORS, MANAGERS, audience, lies_in
+from people.locales.source_texts import SourceText, texts_of
 from tests import translations as check_of_translations
 from tests.test_catalogues import HEADER, catalogue_in, translations
-from tests.translations import (
-    ANNOTATORS,
-    MANAGERS,
-    ROOT,
-    Text,
-    Use,
-    audience,
-    check,
-    fault,
-    lies_in,
-    source_files,
-    texts_of,
-    uses,
-)
+from tests.translations import ROOT, Use, check, fault, source_files, uses
 
 TEXTS = {
-    Text("Save %(name)s"): Use("templates/people/form.html", "annotators"),
-    Text("%(n)s picture", "%(n)s pictures"): Use("annotation/pages/status_text.py", "annotators"),
-    Text("Create the campaign"): Use("annotation/forms/campaigns.py", "managers"),
-    Text("Run the model"): Use("templates/predictions/run.html", "researchers"),
+    SourceText("Save %(name)s"): Use("templates/people/form.html", "annotators"),
+    SourceText("%(n)s picture", "%(n)s pictures"): Use("annotation/pages/status_text.py", "annotators"),
+    SourceText("Create the campaign"): Use("annotation/forms/campaigns.py", "managers"),
+    SourceText("Run the model"): Use("templates/predictions/run.html", "researchers"),
 }
 COMPLETE = (
     HEADER
@@ -197,8 +187,12 @@ def test_texts_are_found_in_code_and_in_templates(tmp_path: Path) -> None:
         "{% blocktranslate trimmed count n=many %}\n {{ n }} left\n{% plural %} {{ n }} are left\n"
         "{% endblocktranslate %}"
     )
-    assert texts_of(code) == {Text("one text"), Text("%(n)s thing", "%(n)s things")}
-    assert texts_of(page) == {Text("It's", context="short"), Text("word"), Text("%(n)s left", "%(n)s are left")}
+    assert texts_of(code) == {SourceText("one text"), SourceText("%(n)s thing", "%(n)s things")}
+    assert texts_of(page) == {
+        SourceText("It's", context="short"),
+        SourceText("word"),
+        SourceText("%(n)s left", "%(n)s are left"),
+    }
 
 
 def test_each_file_has_one_audience_and_each_place_has_files() -> None:
@@ -219,12 +213,12 @@ def test_a_text_that_annotators_read_anywhere_is_theirs(tmp_path: Path, monkeypa
         (tmp_path / name).mkdir(parents=True, exist_ok=True)
         calls = "".join(f'_("{text}")\n' for text in texts.split())
         (tmp_path / name / "a.py").write_text("from django.utils.translation import gettext as _\n" + calls)
-    monkeypatch.setattr(check_of_translations, "MANAGERS", ("people/teams/**",))
+    monkeypatch.setattr(audiences, "MANAGERS", ("people/teams/**",))
     result = uses(["evaluation/a.py", "people/teams/a.py", "people/a.py"])
     assert result == {
-        Text("Name"): Use("people/a.py", "annotators"),
-        Text("Create"): Use("people/teams/a.py", "managers"),
-        Text("Run"): Use("evaluation/a.py", "researchers"),
+        SourceText("Name"): Use("people/a.py", "annotators"),
+        SourceText("Create"): Use("people/teams/a.py", "managers"),
+        SourceText("Run"): Use("evaluation/a.py", "researchers"),
     }
 
 
@@ -261,7 +255,7 @@ def test_a_catalogue_is_all_a_new_language_needs(tmp_path: Path, monkeypatch: py
         ("pt-PT,pt;q=0.9", "pt-br", "ltr"),
         ("am-ET,en;q=0.5", "am", "ltr"),
         ("ar-EG", "ar", "rtl"),
-        ("xx,de;q=0.1", "en", "ltr"),
+        ("xx,zz;q=0.1", "en", "ltr"),
     ],
 )
 @pytest.mark.django_db

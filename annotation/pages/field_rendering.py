@@ -8,6 +8,7 @@ from typing import Any
 from django.template.loader import render_to_string
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from annotation.displays.layout import ResolvedLayout
@@ -18,6 +19,7 @@ from annotation.models import Draft, RuleVersion, SheetVersion
 from annotation.services.sheets.sheet_versions import sheet_of
 from annotation.sheets.sheet import ParsedSheet, Sheet
 from benchmarks.rules.acceptance import Rule
+from people.locales import overlay
 
 Pieces = tuple[tuple[str, str], ...]
 
@@ -45,7 +47,8 @@ def render_empty_fields(
     version: SheetVersion, rule: int | None, layout: ResolvedLayout, spoken: str, target: str
 ) -> str:
     """An empty sheet's fields. They are the same for everybody of a culture, and kept."""
-    return join_with_fold(_cached_renderer(_render_empty_pieces, version)(version, rule, spoken, target), layout)
+    draw = _cached_renderer(_render_empty_pieces, version)
+    return join_with_fold(draw(version, rule, spoken, target, _text_revision()), layout)
 
 
 def render_filled_fields(
@@ -65,13 +68,18 @@ def from_draft(draft: Draft | None) -> SheetInput:
     return SheetInput(draft.answers if draft else {}, ParsedSheet())
 
 
+def _text_revision() -> int:
+    """What is kept in a language holds the words of its speakers, which may change while the site runs."""
+    return overlay.revision(get_language() or "")
+
+
 def _cached_renderer(draw: Any, version: SheetVersion) -> Any:
     """Kept for saved versions alone: those that are not saved have one id, whatever stage and team they are of."""
     return draw if version.pk else draw.__wrapped__
 
 
 @lru_cache(maxsize=256)
-def _render_empty_pieces(version: SheetVersion, rule: int | None, spoken: str, target: str) -> Pieces:
+def _render_empty_pieces(version: SheetVersion, rule: int | None, spoken: str, target: str, _revision: int) -> Pieces:
     """A sheet version never changes; it is told from others by its id."""
     sheet, speech = sheet_of(version), Localiser(spoken, target)
     return _render_pieces(sheet, bind_fields(sheet.fields, speech, {}), rule, speech)
@@ -126,12 +134,13 @@ def rule_of(version: int) -> tuple[int, Rule]:
 
 def rules_of(version: SheetVersion, rule: int | None, spoken: str, target: str) -> Mapping[str, Any]:
     """What static/js/rules.js needs; nothing where the sheet has no rules."""
-    rendered: Mapping[str, Any] = _cached_renderer(_rules, version)(version, rule, spoken, target)
+    draw = _cached_renderer(_rules, version)
+    rendered: Mapping[str, Any] = draw(version, rule, spoken, target, _text_revision())
     return rendered
 
 
 @lru_cache(maxsize=256)
-def _rules(version: SheetVersion, rule: int | None, spoken: str, target: str) -> Mapping[str, Any]:
+def _rules(version: SheetVersion, rule: int | None, spoken: str, target: str, _revision: int) -> Mapping[str, Any]:
     sheet, speech = sheet_of(version), Localiser(spoken, target)
     data: dict[str, Any] = {}
     if shown := {one.key: one.show_if.to_json() for one in sheet.fields if one.show_if}:

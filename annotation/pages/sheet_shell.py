@@ -16,6 +16,7 @@ from django.utils.html import conditional_escape
 from django.utils.safestring import SafeString
 
 from annotation.pages.sheet_view import SheetView, UndoOffer
+from people.locales import overlay
 
 TEMPLATE = "annotation/sheet/sheet.html"
 MARK = "\x1e"  # a control character that no template has, and that is not escaped
@@ -47,7 +48,8 @@ def draw_sheet(
     values: dict[str, str] = {name: conditional_escape(getattr(face, name)) for name in VALUES}
     values |= {"csrf_token": conditional_escape(token), "undo_strip": strip}
     shape = Shape(face.single, face.many, face.folds_tools, face.has_images, face.zooms, bool(face.facts))
-    pieces = list(_shell(translation.get_language() or "", shape))
+    language = translation.get_language() or ""
+    pieces = list(_shell(language, overlay.revision(language), shape))
     pieces[1::2] = [values[name] for name in pieces[1::2]]
     return SafeString("".join(pieces))
 
@@ -64,8 +66,9 @@ def is_usual(face: SheetView) -> bool:
 
 
 @lru_cache(maxsize=1024)
-def _shell(_language: str, shape: Shape) -> tuple[str, ...]:
-    """The pieces of the template in the present language; between them, the names of what goes there."""
+def _shell(_language: str, _revision: int, shape: Shape) -> tuple[str, ...]:
+    """The pieces of the template in the present language and the present texts of its speakers; between them, the names
+    of what goes there."""
     face: dict[str, Any] = {name: f"{MARK}{name}{MARK}" for name in VALUES}
     face |= {field.name: getattr(shape, field.name) for field in fields(shape)}
     if not shape.has_facts:

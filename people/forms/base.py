@@ -3,8 +3,9 @@
 from zoneinfo import available_timezones
 
 from django import forms
-from django.conf import settings
 from django.utils.translation import gettext_lazy as _
+
+from people.locales.languages import interface_names
 
 DASHES, CHOOSE, NONE = "---------", _("Choose"), _("None")
 UNSTYLED = (forms.CheckboxInput, forms.RadioSelect, forms.HiddenInput)
@@ -27,8 +28,8 @@ class StyledFormMixin(forms.BaseForm):
 
 
 def language_choices() -> list[tuple[str, str]]:
-    """The languages of the interface, each in its own name."""
-    return list(settings.LANGUAGES)
+    """The languages of the interface, each in its own name, drafts marked."""
+    return interface_names()
 
 
 def zone_choices(keep: str = "") -> list[tuple[str, str]]:

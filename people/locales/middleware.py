@@ -4,6 +4,7 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone, translation
 
+from people.locales import overlay
 from people.locales.time_zones import zone_named
 
 
@@ -21,6 +22,7 @@ class PersonLocaleMiddleware:
             chosen, zone = request.user.language, zone_named(request.user.time_zone)
         known = chosen if chosen in dict(settings.LANGUAGES) else ""
         language = known or translation.get_language_from_request(request)
+        overlay.refresh(language)
         with translation.override(language), timezone.override(zone):
             response = self.get_response(request)
             response.headers.setdefault("Content-Language", translation.get_language() or "en")

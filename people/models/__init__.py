@@ -1,5 +1,6 @@
 from people.models.cohorts import Cohort, CohortManager, CohortMember
 from people.models.consent import Consent, ConsentText, ConsentVersion
+from people.models.languages import InterfaceLanguage, LanguageSpeaker, TextVersion
 from people.models.links import EmailConfirmation, Invitation, SignInLink
 from people.models.mail import OutMail
 from people.models.messages import Message, MessageRead
@@ -18,7 +19,9 @@ __all__ = [
     "ConsentVersion",
     "EmailConfirmation",
     "FailedSignIn",
+    "InterfaceLanguage",
     "Invitation",
+    "LanguageSpeaker",
     "Message",
     "MessageRead",
     "ModelDetails",
@@ -28,5 +31,6 @@ __all__ = [
     "SignInLink",
     "Team",
     "TeamMember",
+    "TextVersion",
     "User",
 ]

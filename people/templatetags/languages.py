@@ -1,6 +1,8 @@
 from django import template
 
-from people.locales.languages import native_name
+from people.locales.languages import draft_text_names, interface_names, native_name
 
 register = template.Library()
 register.filter("own_name", native_name)
+register.filter("draft_texts", draft_text_names)
+register.simple_tag(interface_names)

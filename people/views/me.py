@@ -6,6 +6,7 @@ from django.utils import translation
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
+from people import access
 from people.forms.persons import ProfileForm
 from people.models import Consent
 from people.pages.tabs import tabs_for
@@ -42,6 +43,7 @@ def me(request: HttpRequest) -> HttpResponse:
         "cohorts": memberships.active_cohorts(user),
         "consents": consents.order_by("version__team__name", "-version__number"),
         "withdrawn": withdrawn,
+        "languages": access.visible_languages(user),
         "programs": user.is_staff or user.team_memberships.exists(),
         "nav": tabs_for(user, "me"),
     }

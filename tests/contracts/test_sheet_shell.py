@@ -23,7 +23,7 @@ from annotation.pages.sheet_view import SheetView, UndoOffer
 from tests.contracts.test_displays import shown_for_display
 from tests.contracts.test_field_kinds import sheet_of, shown_to
 
-LANGUAGES = [code for code, _name in settings.LANGUAGES]
+LANGUAGES = ["en", *settings.CONFIRMED_LANGUAGES]  # both directions; drafts differ in their words alone
 AT = datetime(2026, 3, 29, 0, 30, 15, 123456, tzinfo=UTC)
 HOSTILE = '"><script>alert(1)</script>&amp;\x1efields\x1e'
 SHOWN_TEXT = Layout.from_json({"show": [{"key": "origin", "label": {"en": "Where “it” is from"}}]})
@@ -114,6 +114,6 @@ def test_a_sheet_that_says_more_is_rendered_whole(changes: dict[str, Any], monke
 
 
 def test_no_mark_is_left_in_a_sheet() -> None:
-    shell = sheet_shell._shell("en", sheet_shell.Shape(True, True, True, True, True, True))
+    shell = sheet_shell._shell("en", 0, sheet_shell.Shape(True, True, True, True, True, True))
     assert set(shell[1::2]) == {*sheet_shell.VALUES, "csrf_token", "undo_strip"}
     assert MARK not in "".join(shell)

@@ -1,0 +1,6 @@
+DATE_FORMAT = "Y년 n월 j일"
+SHORT_DATE_FORMAT = "Y년 n월 j일"
+MONTH_DAY_FORMAT = "n월 j일"
+TIME_FORMAT = "H:i"
+DATETIME_FORMAT = "Y년 n월 j일 H:i"
+SHORT_DATETIME_FORMAT = "Y년 n월 j일 H:i"
