@@ -10,7 +10,8 @@ from django.utils.translation import gettext_lazy as _
 from annotation.models import Campaign
 from annotation.sheets.conditions import condition_name, sort_conditions
 from benchmarks.models import Benchmark, Item, Stage
-from people.locales.languages import native_name, text_languages
+from people.locales.draft_marks import text_language_name
+from people.locales.languages import has_draft_texts, text_languages
 from people.models import Cohort
 
 LARGEST_TARGET = 1_000
@@ -20,7 +21,7 @@ LONGEST_PACK = 168
 
 def languages_of(cohorts: Iterable[Cohort]) -> dict[str, str]:
     """The languages instructions may be written in: those of the interface, then those of the cohorts."""
-    return text_languages() | {code: native_name(code) for cohort in cohorts for code in cohort.languages}
+    return text_languages() | {code: text_language_name(code) for cohort in cohorts for code in cohort.languages}
 
 
 class InstructionsForm(forms.Form):
@@ -28,7 +29,8 @@ class InstructionsForm(forms.Form):
 
     def __init__(self, *args: Any, languages: dict[str, str], texts: dict[str, str], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        for code, name in languages.items():
+        others = {code: text_language_name(code) for code, text in texts.items() if text and code not in languages}
+        for code, name in (languages | others).items():
             attrs = {"class": "in", "rows": 5, "lang": code, "dir": "auto"}
             self.fields[f"text_{code}"] = forms.CharField(
                 label=name, required=False, initial=texts.get(code, ""), max_length=20_000, widget=forms.Textarea(attrs)
@@ -38,14 +40,19 @@ class InstructionsForm(forms.Form):
         return [self[name] for name in self.fields if name.startswith("text_")]
 
     def first_texts(self) -> list[forms.BoundField]:
-        """In the languages of the interface, and those that are written already; the rest can be unfolded."""
+        """In the languages of the interface, and those that people have written already; the rest can be unfolded."""
         return [field for field in self.text_fields() if self._is_shown_first(field)]
 
     def other_texts(self) -> list[forms.BoundField]:
         return [field for field in self.text_fields() if not self._is_shown_first(field)]
 
+    def has_drafts(self) -> bool:
+        """Whether a text may be a machine's draft, which the recipe brought."""
+        return any(field.value() and has_draft_texts(field.name.removeprefix("text_")) for field in self.text_fields())
+
     def _is_shown_first(self, field: forms.BoundField) -> bool:
-        return field.name.removeprefix("text_") in text_languages() or bool(field.value()) or bool(field.errors)
+        code = field.name.removeprefix("text_")
+        return code in text_languages() or bool(field.errors) or (bool(field.value()) and not has_draft_texts(code))
 
     def texts(self) -> dict[str, str]:
         return {

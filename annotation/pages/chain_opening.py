@@ -24,6 +24,7 @@ from benchmarks.models import Benchmark, Stage
 from benchmarks.pages.stage_sources import FillingPage, filling_page
 from benchmarks.queries.model_conditions import is_set, named_conditions
 from benchmarks.queries.recipe_cohorts import recipe_cohorts
+from people.locales.draft_marks import text_language_name
 from people.locales.languages import native_name
 from people.models import Cohort, User
 
@@ -225,7 +226,7 @@ def _chain_row(number: int, form: ChainForm, state: StageState, cohorts: Sequenc
             for cohort in cohorts
         ],
         (min(counts), max(counts)) if any(counts) else None,
-        [native_name(language) for language in sorted(languages)],
+        [text_language_name(language) for language in sorted(languages)],
         [
             (cohort, ", ".join(map(native_name, cohort.languages)))
             for cohort in cohorts

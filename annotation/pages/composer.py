@@ -46,7 +46,8 @@ from benchmarks.queries.filter_counts import fact_keys
 from benchmarks.queries.label_sets import newest_sets, offered_sets
 from benchmarks.recipes.registry import RECIPES
 from benchmarks.rules.coverage import SET_PREFIX
-from people.locales.languages import native_name
+from people.locales.draft_marks import text_language_name
+from people.locales.languages import interface_names
 from people.models import Cohort, User
 
 REWORDED = gettext_lazy(
@@ -105,7 +106,7 @@ def stage_form(
         questions=questions(content, languages),
         sections=sections(content, stage_context_of(stage, content, languages)),
         languages=languages,
-        spoken={**names, **dict(settings.LANGUAGES)},
+        spoken={**names, **dict(interface_names())},
         kinds=[(kind.key, kind.name or kind.key) for kind in KINDS],
         problems=problems,
         dropped=json.dumps(dropped, ensure_ascii=False) if dropped else "",
@@ -193,7 +194,7 @@ def languages_of(stage: Stage) -> dict[str, str]:
     spoken = [code for code, _name in settings.LANGUAGES]
     cohorts = Cohort.objects.filter(team=stage.benchmark.team_id)
     codes = ["en", *spoken, *(code for cohort in cohorts for code in cohort.languages)]
-    return {code: native_name(code) for code in dict.fromkeys(code.split("-")[0] for code in codes)}
+    return {code: text_language_name(code) for code in dict.fromkeys(code.split("-")[0] for code in codes)}
 
 
 def saved_text(draft: StageDraft | None, user: User) -> str:

@@ -17,6 +17,7 @@ from annotation.instructions.protocol import Protocol
 from annotation.instructions.protocol import problems as part_problems
 from annotation.models import Campaign
 from annotation.services.campaigns.instructions import InstructionDraft, newest_version, texts_of
+from people.locales.draft_marks import text_language_name
 from people.locales.languages import native_name
 from people.models import Cohort
 
@@ -159,7 +160,7 @@ def _part(one: Setting, parts: Mapping[str, Any], path: str, plain: Languages) -
 
 
 def _name(text: Mapping[str, Any], cohorts: Mapping[str, str]) -> str:
-    language = native_name(str(text.get("language", "en")))
+    language = text_language_name(str(text.get("language", "en")))
     cohort = cohorts.get(str(text.get("cohort") or ""))
     return f"{language} · {cohort}" if cohort else language
 

@@ -7,15 +7,25 @@ from django import template
 from django.utils import translation
 from django.utils.translation import gettext as _
 
+from benchmarks.recipes.registry import WORDS
+
 register = template.Library()
 
 
 @register.filter
 def localise(text: Mapping[str, str]) -> str:
     """In the language of the page, else English, else any. Where the culture's name belongs stands a word for it."""
-    language = (translation.get_language() or "en").split("-")[0]
-    localised = text.get(language) or text.get("en") or next(iter(text.values()), "")
+    language = translation.get_language() or "en"
+    localised = (
+        text.get(language) or text.get(language.split("-")[0]) or text.get("en") or next(iter(text.values()), "")
+    )
     return localised.replace("{target}", _("this culture"))
+
+
+@register.simple_tag
+def recipe_languages() -> list[str]:
+    """The languages, besides English, in which the site has texts of recipes."""
+    return list(WORDS)
 
 
 @register.filter

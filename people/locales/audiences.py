@@ -81,6 +81,7 @@ MANAGERS = (
     "templates/people/tokens.html",
     "templates/people/speakers/**",
     "people/forms/speakers.py",
+    "people/locales/draft_marks.py",
     "people/locales/translation_rules.py",
     "people/pages/speaker_texts.py",
     "people/pages/text_places.py",

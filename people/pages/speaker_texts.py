@@ -14,7 +14,7 @@ from people.locales.languages import native_name
 from people.locales.source_texts import SourceText
 from people.locales.translation_rules import PLACEHOLDER, TAG
 from people.models import TextVersion
-from people.pages.text_places import place_of
+from people.pages.text_places import place_of, rank_of
 from people.queries.interface_texts import LanguageTexts, TextState
 
 PAGE_SIZE = 20
@@ -48,10 +48,10 @@ class TextSelection:
         return urlencode({name: value for name, value in values.items() if value})
 
     def select(self, texts: LanguageTexts) -> list[TextState]:
-        """In the order of the files, so that texts of one page stand together."""
+        """Texts of one place stand together, those of sheets first."""
         return [
             state
-            for state in texts.states.values()
+            for state in sorted(texts.states.values(), key=lambda state: rank_of(state.text.files))
             if (self.show == "all" or state.state == self.show or (self.show == "open" and state.state == "suggested"))
             and (not self.search or state.contains(self.search))
         ]

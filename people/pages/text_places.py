@@ -81,9 +81,15 @@ PLACES = (
 
 def place_of(files: tuple[str, ...]) -> tuple[str, str]:
     """Where a text of these files is used, and the address of a page that shows it, or nothing."""
-    for beginning, words, page in PLACES:
-        if files[0].startswith(beginning):
-            more = len(files) - 1
-            place = _("%(place)s, and %(n)s more") % {"place": words, "n": more} if more else str(words)
-            return place, reverse(page) if page else ""
-    return _("A page that could not be shown"), ""
+    rank = rank_of(files)
+    if rank == len(PLACES):
+        return _("A page that could not be shown"), ""
+    _beginning, words, page = PLACES[rank]
+    more = len(files) - 1
+    place = _("%(place)s, and %(n)s more") % {"place": words, "n": more} if more else str(words)
+    return place, reverse(page) if page else ""
+
+
+def rank_of(files: tuple[str, ...]) -> int:
+    """The number of the place of these files: sheets first, as people meet them most."""
+    return next((at for at, place in enumerate(PLACES) if files[0].startswith(place[0])), len(PLACES))

@@ -133,7 +133,7 @@ def test_the_next_text_has_the_focus_and_pages_search_and_filters_bear_any_query
     rows = client.get(PAGE).context["page"].rows
     assert len(rows) == PAGE_SIZE and not rows[0].is_next
     forms = [field.value for field in rows[0].fields]
-    reply = client.post(f"{PAGE}texts/{rows[0].key}?show=open", {
+    reply: Any = client.post(f"{PAGE}texts/{rows[0].key}?show=open", {
         "seen": 0, "do": "confirm", **{f"form_{number}": form for number, form in enumerate(forms)}
     })  # fmt: skip
     following = client.get(reply.url).context["page"].rows
@@ -359,11 +359,10 @@ for line in sys.stdin:
 
 @pytest.mark.django_db(transaction=True)
 def test_another_process_shows_a_confirmed_text_without_a_restart(world: World, speaker: User) -> None:
-    process = subprocess.Popen(
+    process: Any = subprocess.Popen(
         [sys.executable, "-c", PROCESS, connection.settings_dict["NAME"]],
         cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8",
     )  # fmt: skip
-    assert process.stdin and process.stdout
 
     def answer() -> str:
         process.stdin.write("\n")
