@@ -57,10 +57,10 @@ def test_home_and_five_sheets(
     pages = [("home", "/work/"), ("sheet", f"/work/{asked.pk}/")]
     as_owner = []
     for recipe in RECIPES:
-        made = create_from_recipe(world.team, recipe.key, recipe.key, recipe.key, world.owner)
-        stage = made.stages.order_by("position").first()
+        benchmark = create_from_recipe(world.team, recipe.key, recipe.key, recipe.key, world.owner)
+        stage = benchmark.stages.order_by("position").first()
         assert stage is not None
-        as_owner.append((recipe.key, reverse("annotation:compose_preview", args=[made.slug, stage.pk])))
+        as_owner.append((recipe.key, reverse("annotation:compose_preview", args=[benchmark.slug, stage.pk])))
     foreign = {}
     for user, paths in ((nour, pages), (world.owner, as_owner)):
         page = open_as(user, **PHONE)
