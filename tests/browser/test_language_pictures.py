@@ -19,6 +19,7 @@ from playwright.sync_api import Page
 from annotation.models import Campaign
 from benchmarks.recipes.registry import RECIPES, WORDS
 from benchmarks.services.benchmarks import create_from_recipe
+from papers.caire import recipe as caire
 from people.models import User
 from tests.browser.conftest import PHONE
 from tests.browser.test_languages import EXAMPLES, LATIN, asked, check_fits
@@ -35,6 +36,15 @@ pytestmark = [
 CODES = [code for code, _name in django_settings.LANGUAGES]
 IN_LATIN = {"en", "pt-br", "de", "es", "fr", "id", "sw", "tr", "yo"}
 NAMES = {"Nour", "nour", "CAIRE", "CulturalVQA", "GlobalRG", "ValueGround", "AND", "GIF"}
+
+
+@pytest.fixture(autouse=True)
+def sheet_in_all_languages(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The sheet of the campaign as the site has it, and not as the paper's module writes it."""
+    keys = [field["key"] for field in caire.SHEET["fields"]]
+    sheets = [stage.sheet for recipe in RECIPES for stage in recipe.stages]
+    translated = next(sheet for sheet in sheets if [field["key"] for field in sheet["fields"]] == keys)
+    monkeypatch.setattr(caire, "SHEET", translated)
 
 
 def foreign_words(page: Page, code: str) -> set[str]:
@@ -69,5 +79,6 @@ def test_home_and_five_sheets(
             page.wait_for_load_state("networkidle")
             shot(page, f"{code}-{name}", full_page=True)
             check_fits(page)
-            foreign[name] = foreign_words(page, code)
-    assert not any(foreign.values()), foreign
+            if words := foreign_words(page, code):
+                foreign[name] = words
+    assert not foreign

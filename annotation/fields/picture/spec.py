@@ -26,6 +26,7 @@ from annotation.fields.contract import (
     require,
     require_options,
 )
+from annotation.fields.picture.licence_texts import NO_RIGHTS, OWN_PICTURE, PUBLIC_DOMAIN, UNKNOWN
 
 Answer: TypeAlias = dict[str, str]  # sha, source, licence, kind
 KINDS = ("file", "url")
@@ -35,24 +36,16 @@ LONGEST_SOURCE = 2000
 PAGE = re.compile(r"https?://[^\s/?#]+\.[^\s/?#]+[^\s]*", re.IGNORECASE)
 OWN = "own"
 LICENCES = (
-    Option(OWN, {"en": "I took it myself", "ar": "التقطتها بنفسي", "pt": "Foi feita por mim", "am": "እኔው ነኝ ያነሳሁት"}),
-    Option(
-        "CC0 1.0",
-        {
-            "en": "CC0 (no rights reserved)",
-            "ar": "CC0 (بلا حقوق محفوظة)",
-            "pt": "CC0 (sem direitos reservados)",
-            "am": "CC0 (መብቱ ያልተጠበቀ)",
-        },
-    ),
-    Option("Public domain", {"en": "Public domain", "ar": "ملك عام", "pt": "Domínio público", "am": "የሕዝብ ንብረት"}),
+    Option(OWN, OWN_PICTURE),
+    Option("CC0 1.0", NO_RIGHTS),
+    Option("Public domain", PUBLIC_DOMAIN),
     Option("CC BY 4.0", {"en": "CC BY 4.0"}),
     Option("CC BY-SA 4.0", {"en": "CC BY-SA 4.0"}),
     Option("CC BY-NC 4.0", {"en": "CC BY-NC 4.0"}),
     Option("CC BY-NC-SA 4.0", {"en": "CC BY-NC-SA 4.0"}),
     Option("CC BY 2.0", {"en": "CC BY 2.0"}),
     Option("CC BY-SA 3.0", {"en": "CC BY-SA 3.0"}),
-    Option("unknown", {"en": "I do not know", "ar": "لا أعرف", "pt": "Não sei", "am": "አላውቅም"}),
+    Option("unknown", UNKNOWN),
 )
 SHA = "0" * 63 + "1"
 SMALL = "0" * 63 + "2"
