@@ -41,6 +41,7 @@ PLACES = (
         gettext_lazy("States of answers"),
         "annotation:history",
     ),
+    ("templates/annotation/pack", gettext_lazy("Answering without a connection"), "annotation:work"),
     ("templates/annotation/reviews", gettext_lazy("Reviews of answers"), "annotation:work"),
     ("annotation/pages/review", gettext_lazy("Reviews of answers"), "annotation:work"),
     ("annotation/pages/d", gettext_lazy("Reviews of answers"), "annotation:work"),
