@@ -372,7 +372,7 @@ def test_answers_that_nobody_left_may_give_lead_to_the_export_of_what_is_there(w
     assert "so far. Answers of people: “Relevance rating” has 1 of 3." in shown(world, world.mara), "a newcomer may"
 
 
-def test_cells_that_lack_items_stand_beside_the_export(world: World) -> None:
+def test_the_export_names_cells_that_lack_items(world: World) -> None:
     world.add_items(2)
     Item.objects.filter(pk__in=[item.pk for item in world.items]).update(concept="bread")
     wanted = {"rows": "cohorts", "columns": "concepts", "names": ["bread", "tea"], "per_cell": 1}
