@@ -67,7 +67,8 @@ class RowFilter:
             known = raters()
             return Condition(self.sql, ([pk for value in values for pk in known.get(value, ())],))
         if self.type == "fact":
-            return Condition(self.sql, (name.partition(".")[2].replace("\0", ""), list(values)))
+            key, *texts = (text.replace("\0", "") for text in (name.partition(".")[2], *values))
+            return Condition(self.sql, (key, texts))
         if len(values) > 1:
             raise RowFilterError(name, _("This may be given only once."))
         if self.type == "words":

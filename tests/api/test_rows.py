@@ -148,6 +148,7 @@ def test_items_are_found_as_on_their_page(world: World, campaign: Campaign) -> N
     asked = {
         f"text={first.key}": 1, "text=item+0000": number, "text=tem": 0, "text=...": 0,
         "fact.nsfw=false": 1, "fact.nsfw=true": 0, "fact.nsfw=false&fact.nsfw=true": 1, "fact.none=1": 0,
+        "fact.nsfw=%00": 0, "fact.%00=%00": 0, "text=%00": 0, "key=%00": 0,
         "disagreement=some": 1, "disagreement=half": 1, "disagreement=none": 1, "disagreement=unknown": number - 2,
     }  # fmt: skip
     for query, count in asked.items():
