@@ -18,6 +18,7 @@ from jobs.services import lifecycle as jobs
 from people.models import Team, User
 from releases.imports.files import ReleaseZip
 from releases.models import ReleaseImport
+from releases.queries.needed_version import version_order
 from releases.services.importing import KIND
 
 
@@ -78,6 +79,9 @@ def start_later(benchmark: Benchmark, actor: User, stored: str) -> Job:
     if earlier is None or earlier.source != known.slug:
         text = _("This benchmark was not imported from a release of “%(slug)s”. Import it as a new benchmark.")
         raise ImportRefused(text % {"slug": known.slug})
+    if version_order(known.version) < version_order(earlier.version):
+        text = _("This is version %(version)s, and the benchmark is of %(later)s. Import it as a new benchmark.")
+        raise ImportRefused(text % {"version": known.version, "later": earlier.version})
     with transaction.atomic():
         Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
         if benchmark.release_imports.filter(job__state__in=Job.LIVE).exists():

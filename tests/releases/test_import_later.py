@@ -17,6 +17,7 @@ from releases.imports import answers, pictures
 from releases.imports.files import ReleaseZip
 from releases.models import Release
 from releases.services import importing
+from releases.services.imports import ImportRefused
 from tests.evaluation.data import NOON, an_open_campaign, of_condition, table
 from tests.personas import World
 from tests.releases.import_steps import archive_of, release_of, run, start, start_later
@@ -227,3 +228,12 @@ def test_a_release_adds_no_label_to_a_label_set_that_the_team_has(world: World, 
         refused = job.rows.get(outcome="error")
         assert (refused.reason, '"c"' in refused.name) == ("differs", True)
     assert Label.objects.filter(label_set=label_set).count() == 2
+
+
+def test_an_earlier_version_is_not_imported_over_a_later_one(world: World, release: Release) -> None:
+    data = archive_of(release, world.owner)
+    names, folder = members(data)
+    manifest = {**json.loads(names[f"{folder}MANIFEST.json"]), "version": "1.10.0"}
+    copy = _imported(world, resealed({**names, f"{folder}MANIFEST.json": json.dumps(manifest).encode()}, folder))
+    with pytest.raises(ImportRefused, match=r"This is version 1\.0\.0, and the benchmark is of 1\.10\.0"):
+        start_later(copy, world.stranger, data)
