@@ -113,7 +113,7 @@ class ForeignMappingForm(StyledFormMixin, forms.Form):
     campaign = forms.ChoiceField(label=_("Campaign for the answers"), required=False)
     cohort = forms.ModelChoiceField(
         Cohort.objects.none(), label=_("Cohort whose answers these are"), required=False,
-        help_text=_("Empty: the answers are of no cohort."),
+        help_text=_("A new campaign needs one, and so does a stage that asks about a culture."),
     )  # fmt: skip
     rater = forms.CharField(
         label=_("Who answered, where the file does not say it"), max_length=120, required=False
@@ -213,12 +213,20 @@ class ForeignMappingForm(StyledFormMixin, forms.Form):
         for place, target in enumerate(targets):
             if target and target != LEAVE_OUT and target in targets[:place]:
                 self.add_error(f"question_{place}", _("Another question goes there already. Choose another."))
+        if self.data.get("do") == "import":
+            self._check_answers(data)
+        return data
+
+    def _check_answers(self, data: Mapping[str, Any]) -> None:
+        """Only an import needs to know whose the answers are."""
         stage, cohort = data.get("stage"), data.get("cohort")
         if data.get("campaign") == NEW and cohort is None:
             self.add_error("cohort", _("A campaign needs a cohort. Choose one."))
         if data.get("campaign") and stage and stage.has_target and cohort is None:
             self.add_error("cohort", _("This stage asks about a culture. Choose the cohort whose answers these are."))
-        return data
+        named = data.get("rater") or data.get("rater_member")
+        if data.get("campaign") and set(self.scan.raters) == {""} and not named:
+            self.add_error("rater", _("The file does not say who answered. Fill in a name."))
 
     def mapping(self) -> ForeignMapping:
         """Of the valid form; raters as they were mapped."""

@@ -34,6 +34,9 @@ from releases.services.foreign import foreign_import, foreign_uploads
 from releases.services.foreign.foreign_sheet import campaign_of_imports, create_stage, too_long_lists
 from releases.services.foreign.foreign_uploads import ForeignUpload
 
+KEPT = ("encoding", "rater", "rater_member", "rotated", "empty_is_answer")
+"""What was chosen before the sheet is made, and holds afterwards."""
+
 
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -51,9 +54,9 @@ def choose(request: HttpRequest, slug: str) -> HttpResponse:
     return _render(request, benchmark, "choose", context, status=400 if form.errors else 200)
 
 
-def _preview_address(benchmark: Benchmark, signed: str, stage: Stage | None = None, encoding: str = "") -> str:
+def _preview_address(benchmark: Benchmark, signed: str, stage: Stage | None = None, **kept: str) -> str:
     query = {"files": signed} | ({"stage": str(stage.pk)} if stage else {})
-    query |= {"encoding": encoding} if encoding else {}
+    query |= {name: text for name, text in kept.items() if text}
     return reverse("releases:foreign_preview", args=[benchmark.slug], query=query)
 
 
@@ -111,7 +114,8 @@ def _form(
     asked, do = any(name.startswith(("column_", "question_")) for name in request.POST), request.POST.get("do")
     is_bound = request.method == "POST" and do != "tool" and (asked or do != "look")
     posted = (request.POST,) if is_bound else ()
-    return ForeignMappingForm(*posted, benchmark=benchmark, stage=stage, scan=scan, mapping=mapping)
+    kept = {name: request.GET[name] for name in KEPT if name in request.GET}
+    return ForeignMappingForm(*posted, initial=kept, benchmark=benchmark, stage=stage, scan=scan, mapping=mapping)
 
 
 def _act(
@@ -144,8 +148,8 @@ def _create_sheet(request: HttpRequest, benchmark: Benchmark, scan: Scan) -> Htt
     if lists := too_long_lists(scan):
         text = _("These have too many or too long options for a list, and became free text: %(names)s.")
         messages.info(request, text % {"names": ", ".join(lists)})
-    encoding = request.POST.get("encoding", "")
-    return redirect(_preview_address(benchmark, request.GET.get("files", ""), stage, encoding))
+    kept = {name: request.POST.get(name, "") for name in KEPT}
+    return redirect(_preview_address(benchmark, request.GET.get("files", ""), stage, **kept))
 
 
 def _campaign(request: HttpRequest, stage: Stage, form: ForeignMappingForm) -> Campaign | None:

@@ -97,6 +97,7 @@ def test_doccano_goes_from_an_empty_benchmark_to_results(world: World, empty: Be
     client = world.client(world.mara)
     job = import_all(client, empty, "doccano/text-classification.jsonl.zip", cohort=str(world.egypt.pk))
     assert (job.state, job.result["counts"]) == ("done", {"created": 47})
+    assert job.done == job.total
     stage = Stage.objects.get(benchmark=empty)
     assert (stage.display, stage.pictures, stage.items.count()) == ("question", "none", 12)
 
@@ -127,6 +128,21 @@ def test_mapping_can_be_changed_before_the_import(world: World, empty: Benchmark
     }  # fmt: skip
     assert sum(len(one.answers.get("box", ())) for one in annotations) == 44
     assert not any("place" in one.answers for one in annotations)
+
+
+def test_who_answered_is_kept_when_the_sheet_is_made_and_asked_before_an_import(world: World, empty: Benchmark) -> None:
+    client = world.client(world.mara)
+    address = choose(client, empty, "cvat/annotations-potato.xml")
+    posted = {**selected(client.get(address).content.decode()), "rater": "Ana"}
+    address = str(client.post(address, {**posted, "do": "sheet"}).headers["Location"])
+    html = client.get(address).content.decode()
+    assert 'value="Ana"' in html
+    posted = {**selected(html), "cohort": str(world.egypt.pk), "do": "import"}
+    refused = client.post(address, posted)
+    assert refused.status_code == 400
+    assert "The file does not say who answered. Fill in a name." in refused.content.decode()
+    assert client.post(address, {**posted, "do": "look"}).status_code == 200
+    assert client.post(address, {**posted, "rater": "Ana"}).status_code == 302
 
 
 def test_others_do_not_see_the_page_nor_its_files(world: World, empty: Benchmark) -> None:

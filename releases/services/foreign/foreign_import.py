@@ -187,7 +187,7 @@ class ForeignImport:
         done, pictures = self.work.cursor.get("records", 0), 0
         batch: list[NumberedRecord] = []
         number = done
-        for number, row in enumerate(rows, start=1):
+        for number, row in enumerate((row for row in rows if not isinstance(row, ForeignRater)), start=1):
             if number % 500 == 0:
                 self.work.keep_lease()
             repeated = isinstance(row, ForeignItem) and not self._is_new(row.key)
