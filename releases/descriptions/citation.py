@@ -9,6 +9,8 @@ from releases.descriptions.licences import spdx_identifier
 from releases.models import Release
 
 _DOI = re.compile(r"10\.\d{4,9}/[^\s\"]+")
+_SENTENCE_END = re.compile(r"(?<=\w\w)\. ")
+_NAME = re.compile(r"(?:[^\W\d][\w.'\u2019-]*[ ]){0,5}(?:[^\W\d_a-z][\w.'\u2019-]*|et al)")
 _AUTHOR_KEYS = (("family", "family-names"), ("given", "given-names"), ("name", "name"), ("orcid", "orcid"),
                 ("affiliation", "affiliation"))  # fmt: skip
 
@@ -29,9 +31,11 @@ def citation_file(release: Release) -> bytes:
     """Texts are written as JSON, which YAML reads."""
     written = release.facts["described"]["written"]
     identifier = spdx_identifier(written["licence"])
+    cited = names_and_title(written["citation"])
+    also = f", and: {written['citation']}" if written["citation"] and not cited else "."
     lines = [
         "cff-version: 1.2.0",
-        "message: " + _quoted("If you use this data, please cite it as below."),
+        "message: " + _quoted(f"If you use this data, please cite it as below{also}"),
         "type: dataset",
         "title: " + _quoted(written["name"]),
         "version: " + _quoted(release.version),
@@ -47,10 +51,24 @@ def citation_file(release: Release) -> bytes:
         lines.append(f"license: {identifier}")
     if doi := doi_of(release):
         lines += ["identifiers:", "  - type: doi", "    value: " + _quoted(doi)]
-    if written["citation"]:
-        lines += ["preferred-citation:", "  type: article", "  title: " + _quoted(written["citation"])]
-        lines += _authors(authors_of(release), "  ")
+    if cited:
+        names, title = cited
+        lines += ["preferred-citation:", "  type: article", "  title: " + _quoted(title)]
+        lines += [*_authors([{"name": names}], "  "), "  notes: " + _quoted(written["citation"])]
     return "\n".join([*lines, ""]).encode()
+
+
+def names_and_title(citation: str) -> tuple[str, str] | None:
+    """Who wrote a paper, and its title, of a citation such as "Ada Ay, B. Bee. On bread. Venue 2024."; None where the
+    text has another form: then nobody may be named as its author.
+
+    >>> names_and_title("Ada Ay, B. Bee. On bread: a study. Venue 2024.")
+    ('Ada Ay, B. Bee', 'On bread: a study')
+    >>> names_and_title("On bread. arXiv, version 3.")
+    """
+    names, *rest = _SENTENCE_END.split(" ".join(citation.split()))
+    are_names = all(map(_NAME.fullmatch, re.split(r", (?:and )?| and ", names)))
+    return (names, rest[0]) if len(rest) > 1 and are_names else None
 
 
 def bibtex(release: Release) -> str:

@@ -53,6 +53,19 @@ def test_the_citation_is_readable_whatever_the_names_are(world: World) -> None:
     assert cff["authors"] == [{"name": world.team.name}]
     assert f"{cff['date-released']}" == f"{release.created_at:%Y-%m-%d}"
     assert problems_of({**cff, "date-released": f"{cff['date-released']}"}, CITATION) == []
+    assert "preferred-citation" not in cff
+    assert cff["message"] == "If you use this data, please cite it as below, and: Doe 2026"
+
+
+def test_a_paper_is_cited_with_its_own_authors_and_never_with_the_team(world: World) -> None:
+    study(world)
+    names, title = "Ada Ay, B. Bee, Chi van der Cee", "On bread: a study"
+    Benchmark.objects.filter(pk=world.benchmark.pk).update(citation=f"{names}. {title}. Venue 2024.")
+    cff = yaml.safe_load(files_of(world, built(world))["CITATION.cff"])
+    paper = cff["preferred-citation"]
+    assert (paper["authors"], paper["title"]) == ([{"name": names}], title)
+    assert cff["authors"] == [{"name": world.team.name}]
+    assert problems_of({**cff, "date-released": f"{cff['date-released']}"}, CITATION) == []
 
 
 def test_croissant_names_files_with_checksums_and_every_column(world: World) -> None:
