@@ -5,7 +5,7 @@ import struct
 import unicodedata
 import zipfile
 import zlib
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator
 from typing import BinaryIO
 
@@ -46,7 +46,9 @@ class Archive:
         self._members = {normalise_path(info.filename): info for info in members}
         counts = Counter(normalise_path(info.filename) for info in members)
         self._twice = {name for name, number in counts.items() if number > 1}
-        self._by_base = {name.rsplit("/", 1)[-1].lower(): name for name in self._members}
+        self._by_base = defaultdict[str, list[str]](list)
+        for name in self._members:
+            self._by_base[name.rsplit("/", 1)[-1].lower()].append(name)
 
     def names(self) -> Iterator[str]:
         yield from self._members
@@ -56,7 +58,13 @@ class Archive:
 
     def similar_names(self, name: str) -> str | None:
         """A member of the same file name in another folder, or in other letters."""
-        return self._by_base.get(name.rsplit("/", 1)[-1].lower())
+        near = self._by_base.get(name.rsplit("/", 1)[-1].lower())
+        return near[-1] if near else None
+
+    def names_in_folders(self, name: str) -> list[str]:
+        """The members that this is the end of the path of: who packs a folder puts its name before all others."""
+        near = self._by_base.get(name.rsplit("/", 1)[-1].lower(), [])
+        return [member for member in near if member.endswith(f"/{name}")]
 
     def open(self, name: str) -> BinaryIO:
         """A stream of one member; errors while reading are zipfile's own. Raises RowProblem."""

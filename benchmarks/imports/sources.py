@@ -4,7 +4,7 @@ import os
 import struct
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, closing, nullcontext
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
@@ -50,8 +50,14 @@ class ZipFiles:
         return self._archive.size(name)
 
     def read(self, name: str, most: int) -> bytes:
+        """A name without its folders is enough, where it is the only one. Raises RowProblem."""
         if name not in self._archive:
-            raise missing_file_problem(name, self._archive.similar_names(name))
+            fitting = self._archive.names_in_folders(name)
+            if len(fitting) > 1:
+                raise ambiguous_file_problem(name, fitting)
+            if not fitting:
+                raise missing_file_problem(name, self._archive.similar_names(name))
+            name = fitting[0]
         return self._archive.read(name, most)
 
 
@@ -192,6 +198,11 @@ class Source:
 def _is_looked_at(name: str) -> bool:
     base = name.rpartition("/")[2]
     return (base.rpartition(".")[2].lower() if "." in base else "") in LOOKED_AT
+
+
+def ambiguous_file_problem(name: str, fitting: Iterable[str]) -> RowProblem:
+    text = _("Several pictures are called “%(name)s”: %(paths)s. Rename them, or keep one.")
+    return RowProblem("ambiguous_picture", text % {"name": name, "paths": ", ".join(sorted(fitting)[:3])})
 
 
 def missing_file_problem(name: str, near: str | None) -> RowProblem:

@@ -187,6 +187,15 @@ def test_a_key_from_a_name_keeps_its_dots(blank):
     assert set(Item.objects.values_list("key", flat=True)) == {"tea.v1", "tea.v2", "dr. who/tea"}
 
 
+def test_a_table_beside_the_zip_of_a_folder_names_pictures_without_it(blank):
+    members = {f"lab/{name}": draw.png(seed=n) for n, name in enumerate(("a.png", "new/b.png", "old/b.png"))}
+    table = "".join(f'{{"file": "{name}", "concept": "tea"}}\n' for name in ("a.png", "new/b.png", "b.png"))
+    job = import_archive(blank, pack_zip(members), table.encode())
+    assert report(job) == {1: ("created", ""), 2: ("created", ""), 3: ("error", "ambiguous_picture")}
+    assert "“b.png”: lab/new/b.png, lab/old/b.png" in job.rows.get(number=3).message
+    assert set(blank.items.values_list("key", flat=True)) == {"a", "new/b"}
+
+
 def test_a_separate_manifest_in_json_lines_keeps_what_it_does_not_know(blank):
     rows = [
         {"file": "a.png", "concept": "Tea", "country": "USA", "prompt": "A realistic photo of tea", "rank": 3},

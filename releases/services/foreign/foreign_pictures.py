@@ -7,11 +7,9 @@ from collections.abc import Sequence
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from django.conf import settings
-from django.utils.translation import gettext as _
 
 from benchmarks.imports.archive import normalise_path
-from benchmarks.imports.problems import RowProblem
-from benchmarks.imports.sources import Files, missing_file_problem
+from benchmarks.imports.sources import Files, ambiguous_file_problem, missing_file_problem
 from benchmarks.imports.web_addresses import is_web_address
 from benchmarks.models import Image
 from benchmarks.services import storage
@@ -69,9 +67,7 @@ class PictureFinder:
         for name in (base, UPLOAD_PREFIX.sub("", base)):
             fitting = self._by_base.get(name, set())
             if len(fitting) > 1:
-                text = _("Several pictures are called “%(name)s”: %(paths)s. Rename them, or keep one.")
-                paths = ", ".join(sorted(fitting)[:3])
-                raise RowProblem("ambiguous_picture", text % {"name": name, "paths": paths})
+                raise ambiguous_file_problem(name, fitting)
             if fitting:
                 return next(iter(fitting))
         return ""
