@@ -1,5 +1,6 @@
 """The OpenAPI description as a page, for people who are signed in."""
 
+import json
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
@@ -8,6 +9,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 from drf_spectacular.generators import SchemaGenerator
 
+from api.protocol.openapi_examples import JSON
 from people.pages.tabs import tabs_for
 from people.views.request_helpers import current_user
 
@@ -36,4 +38,11 @@ def _operation(path: str, method: str, described: dict[str, Any]) -> dict[str, A
         "scope": described.get("x-emic-scope", "read"),
         "parameters": parameters,
         "statuses": sorted(described["responses"]),
+        "body": _example(described.get("requestBody", {})),
+        "reply": next((_example(r) for status, r in described["responses"].items() if status.startswith("2")), ""),
     }
+
+
+def _example(content: dict[str, Any]) -> str:
+    media = content.get("content", {}).get(JSON, {})
+    return json.dumps(media["example"], indent=2, ensure_ascii=False) if "example" in media else ""

@@ -134,14 +134,14 @@ def test_a_weighted_draw_is_extended_by_rest_and_keeps_what_was_drawn(world: Wor
     before = {item.pk: item.key for item in live_items(drawn)}
     assert len(before) == 3
 
-    def draw_again(n: int) -> None:
+    def publish_draw(n: int) -> None:
         content = {"derivation": {**draw, "params": {**params, "n": n}}}
         assert send(client, "PUT", f"{B}stages/drawn/draft/", content, if_match="*").status_code == 200
         published = send(client, "POST", f"{B}stages/drawn/publish/")
         assert published.status_code == 200, published.content
         process_derivations()
 
-    draw_again(7)
+    publish_draw(7)
     after = {item.pk: item.key for item in live_items(drawn)}
     assert before.items() < after.items() and len(after) == 7
     asked = Slot.objects.filter(cohort__campaign=campaign).values_list("unit__item", flat=True)

@@ -54,8 +54,18 @@ def _identity(entry: Any) -> str:
     return json.dumps(entry, sort_keys=True)
 
 
+def without_examples(node: Any) -> Any:
+    """Examples are made of the rest: they are not kept. A member of that name is a description, and stays."""
+    if isinstance(node, dict):
+        is_media = "schema" in node and "example" in node
+        return {name: without_examples(member) for name, member in node.items() if name != "example" or not is_media}
+    return [without_examples(member) for member in node] if isinstance(node, list) else node
+
+
 def write() -> None:
-    STORED.write_text(json.dumps(current(), indent=1, sort_keys=True, ensure_ascii=False) + "\n", encoding="utf-8")
+    STORED.write_text(
+        json.dumps(without_examples(current()), indent=1, sort_keys=True, ensure_ascii=False) + "\n", encoding="utf-8"
+    )
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ import pytest
 from django.core.cache import cache
 from django.test import Client
 from django.utils import timezone
+from jsonschema import Draft202012Validator
 
 from people.models import ApiToken, User
 from people.services import tokens
@@ -104,3 +105,26 @@ def test_every_operation_keeps_out_whom_it_must(world: World) -> None:
         if method == "GET" and not rows and (code := status(insider, method, address)) in (401, 403, 404):
             wrong.append(f"{method} {address} keeps its owner out: {code}")
     assert not wrong, "\n".join(wrong)
+
+
+def test_every_operation_has_an_example_that_its_own_description_takes() -> None:
+    description = openapi.current()
+    missing, wrong = [], []
+    for path, methods in description["paths"].items():
+        for method, described in methods.items():
+            contents = [described.get("requestBody", {}), *(
+                reply for status, reply in described["responses"].items() if status.startswith("2"))]  # fmt: skip
+            for media in (content["content"]["application/json"] for content in contents
+                          if "application/json" in content.get("content", {})):  # fmt: skip
+                if "example" not in media:
+                    missing.append(f"{method} {path}")
+                    continue
+                schema = {**media["schema"], "components": description["components"]}
+                wrong += [f"{method} {path} {error.json_path}: {error.message[:80]}"
+                          for error in Draft202012Validator(schema).iter_errors(media["example"])]  # fmt: skip
+    assert (missing, wrong) == ([], [])
+
+
+def test_the_page_of_the_description_shows_examples(world: World) -> None:
+    page = world.client(world.mara).get("/api/docs/").content.decode()
+    assert "&quot;client_key&quot;: &quot;sheet-0001&quot;" in page
