@@ -80,8 +80,8 @@ class GoneOutcome(models.Model):
     """
 
     outcome = models.BigIntegerField(help_text="Its number.")
-    campaign = models.ForeignKey("annotation.Campaign", models.CASCADE, related_name="+", db_index=False)
-    unit = models.ForeignKey("annotation.Unit", models.CASCADE, related_name="+", db_index=False)
+    campaign = models.ForeignKey("annotation.Campaign", models.PROTECT, related_name="+", db_index=False)
+    unit = models.ForeignKey("annotation.Unit", models.PROTECT, related_name="+", db_index=False)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["campaign", "unit"], name="gone_outcome_once")]

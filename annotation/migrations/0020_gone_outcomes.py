@@ -23,7 +23,7 @@ DROP FUNCTION annotation_outcome_gone();
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotation', '0018_annotation_transactions'),
+        ('annotation', '0019_offline_packs'),
     ]
 
     operations = [
@@ -32,8 +32,8 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('outcome', models.BigIntegerField(help_text='Its number.')),
-                ('campaign', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='annotation.campaign')),
-                ('unit', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='annotation.unit')),
+                ('campaign', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='annotation.campaign')),
+                ('unit', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='annotation.unit')),
             ],
             options={
                 'constraints': [models.UniqueConstraint(fields=('campaign', 'unit'), name='gone_outcome_once')],
