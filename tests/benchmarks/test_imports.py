@@ -187,7 +187,7 @@ def test_a_key_from_a_name_keeps_its_dots(blank):
     assert set(Item.objects.values_list("key", flat=True)) == {"tea.v1", "tea.v2", "dr. who/tea"}
 
 
-def test_a_table_beside_the_zip_of_a_folder_names_pictures_without_it(blank):
+def test_a_table_names_pictures_of_a_zip_without_its_folder(blank):
     members = {f"lab/{name}": draw.png(seed=n) for n, name in enumerate(("a.png", "new/b.png", "old/b.png"))}
     table = "".join(f'{{"file": "{name}", "concept": "tea"}}\n' for name in ("a.png", "new/b.png", "b.png"))
     job = import_archive(blank, pack_zip(members), table.encode())
