@@ -237,7 +237,7 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name="assignment",
             constraint=models.UniqueConstraint(
-                condition=models.Q(("state", "reserved"), ("packed", False)),
+                condition=models.Q(("packed", False), ("state", "reserved")),
                 fields=("participation", "in_hand"),
                 name="one_in_hand_one_ahead",
             ),
@@ -245,7 +245,7 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name="assignment",
             index=models.Index(
-                condition=models.Q(("state", "reserved"), ("packed", True)),
+                condition=models.Q(("packed", True), ("state", "reserved")),
                 fields=["participation"],
                 name="assignment_packed",
             ),

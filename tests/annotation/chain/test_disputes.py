@@ -1,6 +1,7 @@
 """Boxes of two people that are too far apart are settled by a third person, and only where they are."""
 
 import pytest
+from django.db import connection
 from django.utils import timezone
 
 from annotation.composer.validation import stage_problems
@@ -9,6 +10,8 @@ from annotation.pages.next_actions import settle_disagreements
 from annotation.queries.disputes import open_disputes
 from annotation.services.answers import submit
 from annotation.services.answers.submit import InvalidAnswers
+from annotation.services.derivation.derived_items import rederive_stage
+from benchmarks.models import Item
 from releases.rows.annotations import current_answers
 from tests.annotation.chain.disputed_scene import FIRST, SETTLE, Disputes, corners, lower
 from tests.annotation.chain.factories import answer, process_derivations
@@ -171,3 +174,21 @@ def test_open_disagreements_are_counted_by_stage_and_cohort_until_they_are_settl
     assert 'id="open-disputes"' in overview
     scene.answer("settling", scene.person(), decision="undecided", reason="two of them")
     assert open_disputes(world.benchmark) == []
+
+
+def test_an_item_that_lost_a_source_is_read_as_changed() -> None:
+    scene = Disputes()
+    scene.draw_both(lower(0.2))
+    [item] = scene.disputed()
+    more = ItemSource.objects.create(item=item, source=scene.boxes.items.get())
+    before = last_transaction(item)
+    rederive_stage(scene.settling)
+    scene.disputed()
+    assert not ItemSource.objects.filter(pk=more.pk).exists() and last_transaction(item) != before
+
+
+def last_transaction(item: Item) -> str:
+    """That wrote its row, as PostgreSQL keeps it."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT xmin::text FROM benchmarks_item WHERE id = %s", [item.pk])
+        return str(cursor.fetchone()[0])
