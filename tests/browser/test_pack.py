@@ -149,10 +149,11 @@ def test_another_account_on_the_device_neither_sees_nor_sends(
     page.evaluate("() => { window.fetch = () => Promise.reject(new TypeError('no line')); }")
     answer_next(page, "4")
     assert page.evaluate(UNSENT) == 1
+    page.evaluate("for (const key of Object.keys(localStorage)) if (key.endsWith(':app')) localStorage.removeItem(key)")
     page.goto("about:blank")
     become(page, other)
     page.context.set_offline(False)
-    page.goto(f"/work/{campaign.pk}/pack/")  # the server's reply is enough, before any script of the page
+    page.goto(f"/work/{campaign.pk}/pack/")  # without that mark no script of a page knows of it: the worker does
     expect(page.locator("#main")).to_contain_text("Nothing is left that you took with you")
     wait_until(page, f"{CACHED}.then((paths) => paths.length === 0)")
     page.goto("/work/")
@@ -166,6 +167,20 @@ def test_another_account_on_the_device_neither_sees_nor_sends(
     page.goto("/work/")
     wait_until(page, f"{UNSENT} === 0")
     assert Annotation.objects.get().rater.user == world.nour
+
+
+@pytest.mark.parametrize("where", ["/work/", "sheet"])
+def test_a_page_forgets_what_another_person_took_also_without_a_worker(
+    world: World, live_server: Any, media: None, open_as: OpenAs, where: str
+) -> None:
+    campaign = relevance(world)
+    page = open_as(world.nour)
+    page.goto("/work/")
+    page.evaluate("caches.open('emic-pack:999').then((cache) => cache.put('/work/1/pack/', new Response('theirs')))")
+    page.evaluate("localStorage.setItem('emic:999:app', '1'), localStorage.setItem('emic:999:drafts', '[1]')")
+    page.goto(f"/work/{campaign.pk}/" if where == "sheet" else where)
+    wait_until(page, f"{CACHED}.then((paths) => paths.length === 0)")
+    assert page.evaluate("Object.keys(localStorage).filter((key) => key.startsWith('emic:999:'))") == []
 
 
 def test_with_a_line_pages_are_new_and_nothing_else_passes_the_worker(
@@ -248,6 +263,7 @@ def test_in_arabic_it_reads_from_the_right(
     shot(page, "pack-taken-phone-ar", full_page=True)
     page.goto(f"/work/{campaign.pk}/pack/")
     expect(page.locator("#left")).to_have_text("المتبقي: 4")
+    assert find_violations(page) == ""
     shot(page, "pack-sheet-phone-ar")
     page.context.set_offline(True)
     page.goto("/work/history/")
