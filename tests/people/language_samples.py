@@ -15,8 +15,9 @@ def samples(world: World) -> dict[str, Any]:
     speakers.add_speaker(language, world.nour, world.site_admin, timezone.now())
     texts = LanguageTexts("ar")
     state = next(state for state in texts.states.values() if state.draft)
+    shown_pk = state.latest.pk if state.latest else 0  # where a second world is built beside the first
     version = text_versions.add_version(
-        texts, state.text.key, state.draft, shown_pk=0, confirms=True, author=world.nour, at=timezone.now()
+        texts, state.text.key, state.draft, shown_pk=shown_pk, confirms=True, author=world.nour, at=timezone.now()
     )
     return {
         "code": language.code,
