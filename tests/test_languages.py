@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from django.conf import settings
 from django.test import Client
+from django.urls import reverse
 from django.utils import formats, translation
 from django.utils.translation import get_language_info, to_locale
 
@@ -18,6 +19,7 @@ from benchmarks.recipes.registry import RECIPES, WORDS, translate_name
 from config.catalogues import FOLDER, read
 from people.locales.drafts import DraftCatalogue
 from people.locales.languages import draft_text_names, has_draft_texts, interface_name, text_languages
+from tests.personas import World
 
 CODES = [code for code, _name in settings.LANGUAGES if code != "en"]
 # Numbers of each plural form by the Unicode project's rules (CLDR 45, cardinals, whole numbers below 201).
@@ -111,3 +113,24 @@ def test_teams_are_asked_for_texts_only_in_languages_that_are_no_drafts(settings
     assert has_draft_texts("pt") and has_draft_texts("pt-br") and not has_draft_texts("ar")
     assert not has_draft_texts("en") and not has_draft_texts("xx"), "the interface has no such language"
     assert draft_text_names(["en", "pt", "ar"]) == ["pt"] or draft_text_names(["en", "pt", "ar"]) == ["Português"]
+
+
+@pytest.mark.django_db
+def test_researchers_see_which_texts_of_a_recipe_are_a_machines_draft(world: World, settings: Any) -> None:
+    stage, client = world.stage, world.client(world.owner)
+    stage.instructions = {"en": "Look closely.", "pt": "Olhe bem.", "ar": "تمعّن."}
+    stage.save()
+    new = reverse("annotation:campaign_new", args=[world.benchmark.slug]) + f"?stage={stage.pk}"
+    places = {
+        reverse("benchmarks:create"): "You can change every text.",
+        new: "A machine draft came with the recipe",
+        reverse("annotation:compose", args=[world.benchmark.slug, stage.pk]): "Português (machine draft)</option>",
+    }
+    for draft in (False, True):
+        settings.CONFIRMED_LANGUAGES = [code for code in CODES if not draft or code != "pt-br"]
+        for address, words in places.items():
+            page = client.get(address).content.decode()
+            assert (words in page) is draft, address
+            assert "العربية (machine draft)" not in page
+    form = client.get(new).content.decode()
+    assert "Olhe bem." in form.split("<summary>Other languages</summary>")[1], "the draft is kept, and folded"
