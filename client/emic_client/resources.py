@@ -273,8 +273,9 @@ class ServiceToken(RowRecord):
 
 @dataclass(frozen=True)
 class ReleaseRecord(RowRecord):
-    """`errors` must be put right and `warnings` confirmed before it is published. `rows` are by table, `splits` in
-    percent; `withheld` is the split whose answers are not in the files; `need` is the lowest version, with reasons."""
+    """`errors` must be put right and `warnings` confirmed before it is published; a release out of a list has None, and
+    `refresh` reads them. `rows` are by table, `splits` in percent; `withheld` is the split whose answers are not in the
+    files; `need` is the lowest version, with reasons."""
 
     id: int = 0
     version: str = ""
@@ -300,8 +301,8 @@ class ReleaseRecord(RowRecord):
     published_at: datetime | None = None
     withdrawn_at: datetime | None = None
     withdrawn_because: str = ""
-    errors: list[str] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
+    errors: list[str] | None = None
+    warnings: list[str] | None = None
     withdrawn_since: dict[str, int] | None = None
     rows: dict[str, int] = field(default_factory=dict)
     need: dict[str, Any] | None = None

@@ -81,7 +81,10 @@ def test_a_release_is_built_compared_and_brought_whole(
     benchmark = connect(world.mara, "write", "export").benchmarks.get(world.benchmark.slug)
     release = benchmark.releases.create("1.0.0", formats=["csv"], images="names").build().wait()
     assert (release.state, release.data.rows["relevance/ratings"]) == ("ready", 8)
-    assert "has no licence" in release.data.errors[0]
+    assert "has no licence" in str(release.data.errors)
+    listed = benchmark.releases.list()[0]
+    assert listed.data.errors is None is listed.data.warnings, "nobody looked, which is not that there are none"
+    assert listed.refresh().data.errors == release.data.errors
     with pytest.raises(emic_client.Forbidden):
         release.publish(confirmed=True)
     folder = release.download(tmp_path / "one")
