@@ -37,6 +37,7 @@ ENDINGS = re.compile(r"\.(jpe?g|jpe|png|webp|gif|avif|heic|bmp|tiff?)$", re.IGNO
 ISO_TIME = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?$")
 MOST_ANSWERS = 20
 LONG_TEXT = 15
+MOST_KEY_WORDS = 4
 
 
 @dataclass(frozen=True)
@@ -82,6 +83,9 @@ def propose(
     >>> rows = [{"img_file": "a.png", "Image ID": "0001", "WTF?!": ""}, {"img_file": "b.png", "Image ID": "0002"}]
     >>> [(entry.column, entry.role) for entry in propose(["img_file", "Image ID", "WTF?!"], rows)]
     [('img_file', 'file'), ('Image ID', 'key'), ('WTF?!', '')]
+    >>> rows = [{"Nº": "1", "WTF?!": "hot bread, and much of it"}, {"Nº": "2", "WTF?!": "cold bread\\nof a day ago"}]
+    >>> [(entry.column, entry.role) for entry in propose(["WTF?!", "Nº"], rows)]
+    [('WTF?!', 'text'), ('Nº', 'key')]
     """
     values = {column: [row.get(column, "").strip() for row in rows] for column in columns}
     proposed: dict[str, ColumnRole] = {}
@@ -153,11 +157,16 @@ def _by_content(
     counts = Counter(filled)
     if has_rater and len(counts) <= MOST_ANSWERS and len(filled) >= 2 * len(counts):
         return "answer", _("It has few values, each of them often.")
-    if not has_rater and len(filled) == len(values) == len(counts) > 1 and max(map(len, filled)) <= 40:
+    if not has_rater and len(filled) == len(values) == len(counts) > 1 and all(map(_may_be_key, filled)):
         return "key", _("Each row has a value of its own.")
     if sum(map(len, filled)) / len(filled) > LONG_TEXT and len(counts) > len(filled) / 2:
         return "text", _("Its values are long, and most of them differ.")
     return "", ""
+
+
+def _may_be_key(text: str) -> bool:
+    """Keys are short and of few words; sentences that all differ are none."""
+    return len(text) <= 40 and len(text.split()) <= MOST_KEY_WORDS and "\n" not in text
 
 
 def looks_like_files(values: Sequence[str], files: Collection[str]) -> bool:
