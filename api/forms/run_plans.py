@@ -64,7 +64,10 @@ def endpoint_named(endpoints: list[Endpoint], name: str, member: str = "endpoint
     Raises Refused."""
     named = [endpoint for endpoint in endpoints if endpoint.name.casefold() == name.casefold()]
     longer = [endpoint for endpoint in endpoints if endpoint.name.casefold().startswith(f"{name.casefold()} ")]
-    if not named and len(longer) != 1:
+    if not named and len(longer) > 1:
+        names = ", ".join(endpoint.name for endpoint in longer[:20])
+        raise _refused(member, _("Several endpoints begin so: %(names)s. Write the whole name.") % {"names": names})
+    if not named and not longer:
         names = ", ".join(endpoint.name for endpoint in endpoints[:20]) or "-"
         raise _refused(member, _("The team has no such endpoint. There are: %(names)s.") % {"names": names})
     return (named or longer)[0]

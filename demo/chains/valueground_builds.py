@@ -83,7 +83,7 @@ def build_pairs(demo: Demo) -> str:
 
 def _sources(demo: Demo) -> list[SourceChoice]:
     endpoint = endpoints.create(
-        demo.team, demo.actor, demo.now, kind=Endpoint.Kind.OPENAI, name="Practice painter",
+        demo.team, demo.actor, demo.now, kind=Endpoint.Kind.OPENAI, name="Painter for practice",
         base_url=demo.practice_address, offers=["images", "schema", "seed"], most_in_flight=8, timeout_seconds=30,
     )  # fmt: skip
     endpoints.set_prices(endpoint, PRICES, demo.actor, demo.now)

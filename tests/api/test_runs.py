@@ -68,6 +68,14 @@ def test_a_stage_and_the_name_of_an_endpoint_say_the_same(world: World, content:
     for change, pointer in (({"stage": "colour"}, "/stage"), ({"endpoint_name": "Script"}, "/endpoint_name")):
         reply = send(client, "POST", plan, {**named, "stage": "relevance", "endpoint_name": "Scripted", **change})
         assert [error["pointer"] for error in problem(reply, 422, "refused")["errors"]] == [pointer]
+    an_endpoint(world, "http://localhost:1/v1", name="Scripted painter")
+    an_endpoint(world, "http://localhost:1/v1", name="Painter of scripts")
+    an_endpoint(world, "http://localhost:1/v1", name="Painter of shapes")
+    reply = send(client, "POST", plan, {**named, "stage": "relevance", "endpoint_name": "Scripted"})
+    assert reply.json() == numbers, "a whole name wins over names that begin with it"
+    reply = send(client, "POST", plan, {**named, "stage": "relevance", "endpoint_name": "painter"})
+    several = "Several endpoints begin so: Painter of scripts, Painter of shapes. Write the whole name."
+    assert problem(reply, 422, "refused")["detail"] == several
     foreign = an_endpoint(replace(world, team=world.other_team), "http://localhost:1/v1", name="Secret")
     reply = send(client, "POST", plan, {**named, "stage": "relevance", "endpoint_name": foreign.name})
     assert "Secret" not in problem(reply, 422, "refused")["detail"]
