@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from benchmarks.imports.problems import RowProblem
 from releases.foreign.contract import (
@@ -31,6 +32,8 @@ from releases.foreign.values import (
 
 QUESTION, BOX = "label", "box"
 OWN = ("id", "label", "labels", "bbox", "Comments", "entities", "relations", "cats", "segmentation")
+ENDINGS = (".jsonl", ".json", ".csv")
+UNREADABLE = gettext_lazy("Nothing in this file reads as an export of doccano. Export it again, or leave it out.")
 EVERYBODY = "all"
 """The file of a project whose members share their answers."""
 
@@ -48,7 +51,12 @@ class DoccanoReader:
         return []
 
     def read(self, files: Sequence[ForeignFile], mapping: ForeignMapping) -> Iterator[ForeignRecord]:
-        for file in sorted((file for file in files if _likeness(file)), key=lambda file: file.name):
+        fitting = [file for file in files if _likeness(file)]
+        for file in sorted(files if fitting else (), key=lambda file: file.name):
+            if file not in fitting:
+                if file.name.lower().endswith(ENDINGS) and head_of(file):
+                    yield problem_of(file, 0, RowProblem("unreadable", str(UNREADABLE)))
+                continue
             rater = mapping.rater if file.base.rpartition(".")[0] == EVERYBODY else ""
             rater = rater or file.base.rpartition(".")[0] or file.base
             yield ForeignRater(file.name, 0, rater)

@@ -11,7 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from jobs.models import Job, JobRow
-from releases.foreign.contract import ForeignMapping
+from releases.foreign.contract import ForeignAnswer, ForeignFile, ForeignMapping, ForeignProblem
+from releases.foreign.doccano import DoccanoReader
 from releases.foreign.uploaded_files import ENDINGS
 from tests.personas import World
 from tests.releases.damaged_files import (
@@ -119,6 +120,18 @@ def test_a_zip_that_ends_early_says_so_and_a_damaged_file_in_it_is_named(world: 
         return
     (row,) = JobRow.objects.filter(job=job, outcome="error")
     assert (row.name, row.reason) == (names[0], "damaged") and importer.live().count() > 20
+
+
+def test_a_member_of_doccanos_zip_that_is_damaged_from_its_start_is_named() -> None:
+    packed = zipfile.ZipFile(io.BytesIO(content("doccano/bounding-box.jsonl.zip")))
+    members = {name: packed.read(name) for name in packed.namelist()}
+    members["ann2.jsonl"] = b"\xff\xfe" + members["ann2.jsonl"]
+    members |= {"empty.jsonl": b"", "read me.txt": b"hello"}
+    files = [ForeignFile(name, lambda data=data: io.BytesIO(data)) for name, data in members.items()]  # type: ignore[misc]
+    rows = list(DoccanoReader().read(files, ForeignMapping()))
+    problems = [row for row in rows if isinstance(row, ForeignProblem)]
+    assert [(problem.file, problem.row, problem.code) for problem in problems] == [("ann2.jsonl", 0, "unreadable")]
+    assert {row.rater for row in rows if isinstance(row, ForeignAnswer)} == {"ann1", "ann3"}
 
 
 def test_files_of_which_nothing_is_read_are_not_called_imported(world: World) -> None:
