@@ -31,6 +31,8 @@ from people.services.limits import login_throttle_keys, password_limit
 from people.views.request_helpers import current_user, next_url
 from people.views.sign_in_limit import limit_failures, refuse_password_mail
 
+CHOSEN_LANGUAGE = "chosen_language"  # in the session of a visitor who has not signed in yet
+
 
 @method_decorator(limit_failures, "dispatch")
 class SignIn(views.LoginView):
@@ -45,6 +47,15 @@ class SignIn(views.LoginView):
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         return super().get_context_data(**kwargs, demo=settings.DEMO)
+
+    def form_valid(self, form: SignInForm) -> HttpResponse:
+        """A language that was chosen in this visit, before signing in, is the person's from now on. A cookie alone does
+        not say so: another person of this device may have chosen it."""
+        chosen = self.request.session.pop(CHOSEN_LANGUAGE, "")
+        response = super().form_valid(form)
+        if chosen:
+            profiles.set_language(current_user(self.request), chosen)
+        return response
 
 
 class SignOut(views.LogoutView):
@@ -67,6 +78,8 @@ def language(request: HttpRequest) -> HttpResponse:
     if code:
         if request.user.is_authenticated:
             profiles.set_language(current_user(request), code)
+        else:
+            request.session[CHOSEN_LANGUAGE] = code
         response.set_cookie(settings.LANGUAGE_COOKIE_NAME, code, max_age=365 * 86400, samesite="Lax", httponly=True)
     return response
 

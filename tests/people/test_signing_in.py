@@ -141,6 +141,21 @@ def test_visitors_choose_a_language_and_members_keep_theirs(world: World) -> Non
     assert '<html lang="ar" dir="rtl"' in world.client(world.nour).get("/me").content.decode()
 
 
+def test_a_language_chosen_before_signing_in_is_kept(world: World) -> None:
+    User.objects.filter(pk=world.nour.pk).update(language="en")
+    visitor = world.client()
+    visitor.post(reverse("people:language"), {"language": "ar", "next": SIGN_IN})
+    try_password(visitor, "nour@example.org", "wrong")
+    try_password(visitor, "nour@example.org")
+    world.nour.refresh_from_db()
+    assert world.nour.language == "ar"
+
+    visitor.post(reverse("people:sign_out"))
+    try_password(visitor, "tarek@example.org")  # on the same device, whose cookie still says Arabic
+    world.tarek.refresh_from_db()
+    assert world.tarek.language != "ar"
+
+
 @pytest.mark.parametrize("data", [{"language": "xx"}, {}, {"language": "ar", "next": "//elsewhere.example/"}])
 def test_the_language_switch_takes_nothing_strange(world: World, data: dict[str, str]) -> None:
     client = world.client(world.nour)
