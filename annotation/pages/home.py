@@ -3,14 +3,19 @@
 Its work does not grow with the campaigns, only with what the person answered.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from statistics import median
 from zoneinfo import ZoneInfo
 
 from django.db.models import Count, Q
+from django.db.models.functions import TruncDate
+from django.utils.formats import date_format
+from django.utils.text import Truncator
+from django.utils.translation import get_language
 
+from annotation.fields.contract import localise
 from annotation.models import Annotation, Assignment, Campaign, CampaignCohort, Participation, Slot
 from annotation.pages.history import UNSEEN, HistoryRow, history_page
 from annotation.pages.packs import PackOffer, offer_for
@@ -22,7 +27,8 @@ from annotation.queries.progress import Progress, progress_of
 from annotation.services.answers.submit import ANSWERED
 from annotation.services.campaigns import readiness
 from annotation.services.queue.next_work import NoWork, no_work_reason
-from benchmarks.models import ItemImage
+from annotation.services.sheets.sheet_versions import sheet_of
+from benchmarks.models import Item, ItemImage
 from people.models import Cohort, CohortMember, Message, Rater, User
 from people.services import messages
 from people.services.memberships import active_cohorts
@@ -33,6 +39,9 @@ LAST = 6
 MOST_RETURNED = 20
 WIDTH, MARGIN = 1200, 10
 FEW = 3
+WEEK = 7
+MOST_MARKS = 16
+MOST_WORDS = 40
 
 
 @dataclass(frozen=True)
@@ -48,6 +57,15 @@ class DayTimeline:
 
 
 @dataclass(frozen=True)
+class WeekDay:
+    """One of the last seven days: how many answers, and as many marks, or fewer where one mark stands for several."""
+
+    name: str
+    answers: int
+    marks: str
+
+
+@dataclass(frozen=True)
 class OpenCampaign:
     """One campaign, as it is for this person now."""
 
@@ -58,6 +76,8 @@ class OpenCampaign:
     cohort_name: str
     progress: Progress
     picture: ItemImage | None
+    words: str
+    """What stands in place of a picture: the text or concept of an item."""
     why: NoWorkText | None
     begun: bool
     own: int
@@ -75,6 +95,7 @@ class HomePage:
     messages: list[Message]
     left: bool
     day: DayTimeline
+    week: list[WeekDay]
     open: list[OpenCampaign]
     past: list[HistoryRow]
     more: bool
@@ -110,6 +131,7 @@ def home_of(user: User, at: datetime) -> HomePage:
         messages=list(messages.unread(user)),
         left=not cohorts and CohortMember.objects.filter(user=user).exists(),
         day=day_of(today, at.astimezone(zone)),
+        week=week_of(answers_by_day(user, at.astimezone(zone)), at.astimezone(zone)),
         open=open_campaigns(user, cohorts, today, zone, at),
         past=past,
         more=more is not None,
@@ -148,6 +170,31 @@ def day_of(submissions: Sequence[Given], local: datetime) -> DayTimeline:
         now=x(_hour(local)),
         hours=[f"{hour % 24:02}:00" for hour in range(first, last + 1, step)],
     )
+
+
+def answers_by_day(user: User, local: datetime) -> dict[date, int]:
+    """How many answers that stand this person gave on each of the last seven days, in their own zone."""
+    first = local.replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(days=WEEK - 1)
+    rows = Annotation.objects.filter(rater__user=user, submitted_at__gte=first, live=True)
+    rows = rows.filter(assignment__participation__isnull=False)
+    days = rows.annotate(day=TruncDate("submitted_at", tzinfo=local.tzinfo)).values("day")
+    return dict(days.annotate(answers=Count("pk")).order_by().values_list("day", "answers"))
+
+
+def week_of(answers: Mapping[date, int], local: datetime) -> list[WeekDay]:
+    """The last seven days, today last; none if there was no answer before today."""
+    days = [local.date() - timedelta(days=back) for back in reversed(range(WEEK))]
+    if not any(answers.get(day) for day in days[:-1]):
+        return []
+    each = -(-max(answers.values()) // MOST_MARKS)
+    return [
+        WeekDay(
+            name=date_format(day, "D"),
+            answers=answers.get(day, 0),
+            marks="".join(f"M{6 * mark + 4} 8V26" for mark in range(-(-answers.get(day, 0) // each))),
+        )
+        for day in days
+    ]
 
 
 def _hour(local: datetime) -> float:
@@ -223,14 +270,17 @@ def _open(
     unread: bool,
     pack: PackCount,
 ) -> OpenCampaign:
+    item = None if nothing and nothing.reason in UNSEEN else first_item(place)
+    picture = picture_of(item) if item else None
     return OpenCampaign(
         campaign_id=place.campaign_id,
         name=recipe_name(place.campaign.name),
-        summary=place.campaign.summary.replace("{target}", place.cohort.name),
+        summary=summary_of(place),
         pace=pace(seconds for _at, seconds, campaign, live in submissions if live and campaign == place.campaign_id),
         cohort_name=place.cohort.name,
         progress=progress,
-        picture=None if nothing and nothing.reason in UNSEEN else picture_of(place),
+        picture=picture,
+        words=words_of(item) if item and picture is None else "",
         why=no_work_text(nothing.reason, nothing.until, zone) if nothing else None,
         begun=own is not None,
         own=own or 0,
@@ -246,9 +296,25 @@ def pace(seconds: Iterable[float | None]) -> str:
     return duration(median(known)) if len(known) >= FEW else ""
 
 
-def picture_of(place: CampaignCohort) -> ItemImage | None:
+def summary_of(place: CampaignCohort) -> str:
+    """What the campaign says of itself; else its first question, which the sheet has in several languages."""
+    if summary := place.campaign.summary:
+        return recipe_name(summary).replace("{target}", place.cohort.name)
+    fields = sheet_of(place.campaign.sheet_version).fields
+    return localise(fields[0].label, get_language() or "en", place.cohort.name) if fields else ""
+
+
+def first_item(place: CampaignCohort) -> Item | None:
     """Of the first slot that is still open; else of any. One index entry is read."""
     slots = Slot.objects.filter(cohort=place)
     item = slots.filter(open=True).order_by("position").values_list("unit__item_id", flat=True).first()
     item = item or slots.values_list("unit__item_id", flat=True).first()
-    return ItemImage.objects.filter(item_id=item).select_related("image").order_by("role").first() if item else None
+    return Item.objects.only("text", "concept").filter(pk=item).first() if item else None
+
+
+def picture_of(item: Item) -> ItemImage | None:
+    return ItemImage.objects.filter(item=item).select_related("image").order_by("role").first()
+
+
+def words_of(item: Item) -> str:
+    return Truncator(item.text or recipe_name(item.concept)).chars(MOST_WORDS)

@@ -1,5 +1,6 @@
 """Home and history: the day, what is open and why not, and changing an answer."""
 
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
@@ -12,6 +13,8 @@ from annotation.pages.home import day_of
 from annotation.pages.status_text import duration, format_date, greeting, time_zone_for
 from annotation.services.campaigns import lifecycle
 from annotation.services.campaigns.instructions import set_instructions
+from annotation.services.sheets.sheet_versions import sheet_of
+from benchmarks.models import Item, ItemImage
 from people.models import User
 from tests.annotation.pages.conftest import current_assignment
 from tests.annotation.pages.test_sheet import SCRIPT
@@ -52,6 +55,35 @@ def test_home_counts_the_day_and_lists_the_last_answers(client_of: ClientOf, cam
     assert "<b>4</b> <bdi>Relevant</bdi>" in html.replace("\n", "")
     assert "It is broken or unreadable" in html
     assert html.count('class="link"') == 3  # a skip may be answered, too
+
+
+def test_home_shows_the_week_once_there_is_an_answer_before_today(
+    client_of: ClientOf, campaign: Campaign, nour: User
+) -> None:
+    client = client_of(nour)
+    rate(client, campaign, nour, "4", "100")
+    assert "last seven days" not in client.get("/work/").content.decode()
+    Annotation.objects.update(submitted_at=timezone.now() - timedelta(days=3))
+    rate(client, campaign, nour, "4", "100")
+    html = client.get("/work/").content.decode()
+    week = html[html.index('<ol class="week"') :].partition("</ol>")[0]
+    assert re.findall(r"<b>(\d+)</b>", week) == ["0", "0", "0", "1", "0", "0", "1"]
+    assert week.count("8V26") == 2, "one mark for each answer"
+    Annotation.objects.filter(live=True).update(submitted_at=timezone.now() - timedelta(days=30))
+    assert "last seven days" not in client.get("/work/").content.decode()
+
+
+def test_a_campaign_without_pictures_or_summary_shows_words_and_its_question(
+    client_of: ClientOf, campaign: Campaign, nour: User
+) -> None:
+    ItemImage.objects.filter(item__stage=campaign.stage).delete()
+    Item.objects.filter(stage=campaign.stage).update(text="Ful medames with bread")
+    Campaign.objects.update(summary="")
+    User.objects.filter(pk=nour.pk).update(language="ar")
+    html = client_of(nour).get("/work/").content.decode()
+    assert '<span class="frame drawn" aria-hidden="true"><bdi>Ful medames with bread</bdi>' in html
+    question = sheet_of(campaign.sheet_version).fields[0].label["ar"].replace("{target}", "مصر")
+    assert f'<p dir="auto">{question}</p>' in html
 
 
 def test_a_person_in_no_cohort_is_told_what_to_do(client_of: ClientOf, campaign: Campaign, stranger: User) -> None:
