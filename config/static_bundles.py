@@ -25,7 +25,7 @@ SCRIPTS: Mapping[str, tuple[str, ...]] = {
         "js/levels.js",
     ),
     "js/joined/contact.js": (
-        "js/displays/contact.js", "js/fields/partition.js", "js/fields/grouping.js",
+        "js/displays/contact.js", "js/fields/partition.js", "js/fields/grouping-compare.js", "js/fields/grouping.js",
     ),
     "js/joined/box.js": ("js/fields/box-shapes.js", "js/fields/box-labels.js", "js/fields/box.js"),
     **{

@@ -32,7 +32,6 @@ class Shape:
 
     single: bool
     many: bool
-    folds_tools: bool
     has_images: bool
     zooms: bool
     has_facts: bool
@@ -47,7 +46,7 @@ def draw_sheet(
         return render_whole(face, token, strip, notice, messages)
     values: dict[str, str] = {name: conditional_escape(getattr(face, name)) for name in VALUES}
     values |= {"csrf_token": conditional_escape(token), "undo_strip": strip}
-    shape = Shape(face.single, face.many, face.folds_tools, face.has_images, face.zooms, bool(face.facts))
+    shape = Shape(face.single, face.many, face.has_images, face.zooms, bool(face.facts))
     language = translation.get_language() or ""
     pieces = list(_shell(language, overlay.revision(language), shape))
     pieces[1::2] = [values[name] for name in pieces[1::2]]

@@ -53,8 +53,6 @@ class SheetView:
     fields: str
     single: bool
     """One question alone, which fits a phone's screen together with the item."""
-    folds_tools: bool
-    """A phone shows the tools on request: neither the display nor a field has tools of its own."""
     many: bool
     facts: str
     trace: str
@@ -188,7 +186,6 @@ def build_sheet_view(assignment: Assignment, at: datetime, refusal: RejectedAnsw
         layout=words,
         fields=fields_of(assignment, shown, words, draft, refusal),
         single=is_single(sheet, shown),
-        folds_tools=not display(stage.display).tools and not any(field.draws_item for field in sheet.fields),
         many=len(sheet.fields) > MANY,
         facts=json.dumps(shown.facts) if sheet.checks and shown.facts else "",
         trace=json.dumps(trace, separators=(",", ":")) if trace else "",

@@ -6,7 +6,9 @@ const STEPS = [1, 1.6, 2.5, 4];
 const MOST = 8;
 const ARROWS = { ArrowLeft: [90, 0], ArrowRight: [-90, 0], ArrowUp: [0, 90], ArrowDown: [0, -90] };
 
-let view = null, layers = [], closer = 1;
+const BRIGHTER = 3; // steps, the first of them as the picture is
+
+let view = null, tools = null, layers = [], closer = 1;
 let shift = [0, 0]; // in widths and heights of a layer as it is laid out, so that layers of two sizes keep step
 const pointers = new Map(); // pointerId to [x, y], those that move the picture
 let pinch = null;
@@ -39,11 +41,19 @@ export function zoomTo(to, at = null) {
 /** One step closer, or the whole picture again. */
 export const zoom = (by) => zoomTo(by < 0 ? 1 : (STEPS.find((one) => one > closer + 0.01) ?? Math.max(closer, STEPS.at(-1))));
 
+/** One step brighter, or as it is again. Only the eye sees it: neither the picture nor the answer changes. */
+function brighten() {
+  const step = (Number(view.dataset.bright ?? 0) + 1) % BRIGHTER;
+  view.dataset.bright = step;
+  tools?.querySelector("[data-bright]")?.setAttribute("aria-pressed", step > 0);
+}
+
 function begin({ bench }) {
   view = bench.querySelector("#view");
   const own = view ? [...view.querySelectorAll("[data-zooms]")] : [];
   layers = own.length ? own : view ? [...view.querySelectorAll(":scope > img")].slice(0, 1) : [];
   [closer, shift, pinch] = [1, [0, 0], null];
+  tools = bench.querySelector(".strip");
   pointers.clear();
   view?.addEventListener("wheel", wheeled, { passive: false });
 }
@@ -135,6 +145,7 @@ addEventListener("resize", place);
 addEventListener("click", (event) => {
   const button = event.target.closest?.("[data-zoom]");
   if (button) zoom(button.dataset.zoom === "in" ? 1 : -1);
+  if (view && event.target.closest?.("[data-bright]:not(#view)")) brighten();
 });
 
 // ---- keys --------------------------------------------------------------------------------------------------------
@@ -142,6 +153,7 @@ addEventListener("click", (event) => {
 onKey((event, key) => {
   if (!layers.length) return false;
   if (key === "+" || key === "=" || key === "-") return zoom(key === "-" ? -1 : 1), true;
+  if (key === "*") return brighten(), true;
   if (key === "z") return zoom(closer > 1 ? -1 : 1), true;
   if (closer === 1 || !ARROWS[event.key] || event.target.matches("[type=radio]")) return false;
   move(...ARROWS[event.key]);

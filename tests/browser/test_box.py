@@ -80,6 +80,7 @@ def test_by_touch(open_as: OpenAs, boxed: Campaign, nour: User, closer: int, sho
     page = open_as(nour, **PHONE)
     open_sheet(page, boxed)
     for _time in range(closer):
+        page.get_by_role("button", name="More").tap()
         page.locator("[data-zoom=in]").tap()
     hand = finger(page, TOP_LEFT, (540, 410), lift=False)
     expect(page.locator(".loupe")).to_be_visible()

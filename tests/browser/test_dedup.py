@@ -19,6 +19,9 @@ from tests.personas import World
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 OpenAs = Callable[..., Page]
 Shot = Callable[..., None]
+IN_VIEW = """() => [...document.querySelectorAll('.over figure')]
+  .filter(figure => figure.checkVisibility({ visibilityProperty: true }))
+  .map(figure => figure.querySelector('figcaption').textContent)"""
 
 
 @pytest.fixture(autouse=True)
@@ -248,15 +251,52 @@ def test_by_touch(open_as: OpenAs, twenty: Campaign, nour: User, shot: Shot, lan
     for button in page.locator(".tools [data-act]").all():
         box = button.bounding_box()
         assert box and box["height"] >= 43.5 and box["x"] >= 0 and box["x"] + box["width"] <= 390.5, button.inner_text()
-    page.locator(".contact [aria-current]").tap()
-    expect(page.locator(".pair.large")).to_be_visible()
-    page.wait_for_timeout(500)
-    shot(page, f"dedup-large-phone-{language}")
-    page.locator(".pair.large").tap()
-    expect(page.locator(".pair.large")).to_be_hidden()
-    page.locator("#main .go").scroll_into_view_if_needed()
+    box = page.locator("#main .go").bounding_box()  # in view with the grid, as on every sheet
+    assert box and box["y"] + box["height"] <= 844
     shot(page, f"dedup-end-phone-{language}")
     assert item.images.count() == 20
+
+
+@pytest.mark.parametrize(("language", "height"), [("en", 844), ("ar", 640)])
+def test_two_pictures_are_compared_over_the_grid(
+    open_as: OpenAs, twenty: Campaign, nour: User, shot: Shot, language: str, height: int
+) -> None:
+    """A tap opens both at one place; a held picture gives way to the other; decisions and reasons are taps."""
+    nour.language = language
+    nour.save()
+    page = open_as(nour, **{**PHONE, "viewport": {"width": 390 if height > 700 else 360, "height": height}})
+    open_sheet(page, twenty)
+    page.locator(".tools [data-act=keep]").tap()
+    page.locator("[data-picture]").nth(2).tap()
+    over = page.locator("[data-over]")
+    expect(over).to_be_visible()
+    expect(page.locator(".pair.large")).to_be_hidden()
+    assert page.evaluate(IN_VIEW) == ["3"]
+    wait_until(page, "[...document.querySelectorAll('.over img')].every(i => i.naturalWidth > 240)")
+    shot(page, f"dedup-over-{language}")
+    page.locator(".over .pair").dispatch_event("pointerdown", {"pointerType": "touch"})
+    assert page.evaluate(IN_VIEW) == ["1"]
+    page.locator(".over .pair").dispatch_event("pointerup", {"pointerType": "touch"})
+    assert page.evaluate(IN_VIEW) == ["3"]
+    page.locator("[data-turn=against]").tap()
+    assert page.evaluate(IN_VIEW) == ["1"]
+    assert find_violations(page) == ""
+    box = over.bounding_box()
+    assert box and box["y"] >= 0 and page.evaluate("innerWidth >= document.querySelector('.over').scrollWidth")
+    for button in over.locator("button:visible").all():
+        box = button.bounding_box()
+        assert box and box["height"] >= 43.5 and box["y"] + box["height"] <= height, button.inner_text()
+    page.locator("[data-over-same]").tap()
+    shot(page, f"dedup-over-reason-{language}")
+    over.locator("[data-role=crop]").tap()
+    expect(page.locator("[data-n='3']")).to_have_class("dropped twin")
+    expect(over.locator("[data-over-title]")).to_contain_text("4")  # on to the next that is open
+    over.locator("[data-act=keep]").tap()
+    over.locator("[data-act=undo]").tap()
+    expect(over.locator("[data-over-title]")).to_contain_text("4")
+    page.locator("[data-over-close]").tap()
+    expect(over).to_be_hidden()
+    expect(page.locator("[data-count]")).to_contain_text("2")
 
 
 def test_arabic_on_a_desktop(open_as: OpenAs, twenty: Campaign, nour: User, shot: Shot) -> None:

@@ -128,7 +128,16 @@ def test_by_touch_on_a_phone(open_as: OpenAs, finding: Campaign, nour: User, sho
     page = open_as(nour, **PHONE)
     page.goto(f"/work/{finding.pk}/")
     shot(page, "finding-empty-phone", full_page=True)
-    bring(page, photo())
+    expect(page.locator("[type=file]")).to_be_hidden()  # two large buttons stand for it
+    for button, capture in (("Take a picture", "environment"), ("Choose from the gallery", None)):
+        with page.expect_file_chooser() as chooser:
+            page.get_by_role("button", name=button).tap()
+        box = page.get_by_role("button", name=button).bounding_box()
+        assert box and box["height"] >= 72
+        assert chooser.value.element.get_attribute("capture") == capture
+        chooser.value.set_files(file_of(photo()))
+        expect_picture(page)
+        page.get_by_role("button", name="Another picture").tap()
     expect_picture(page)
     page.get_by_label("Licence", exact=True).select_option("own")
     page.locator(".seg label", has_text="Rare").tap()

@@ -131,6 +131,14 @@ def test_device_and_levels_in_view_are_stored_with_the_answer(open_as: OpenAs, c
     assert Annotation.objects.latest("pk").trace["view"]["device"] == "computer"
 
 
+SMALL = ((360, 640), (390, 844))
+SUBMIT = """() => {
+  const { top, bottom } = document.querySelector('.acts .go').getBoundingClientRect();
+  return [top, bottom];
+}"""
+SIDEWAYS = """() => [...document.querySelectorAll("html, .tools, .view, .panel, .body, .acts")]
+  .filter(part => part.offsetWidth && part.scrollWidth > part.clientWidth + 1)
+  .map(part => part.className || part.tagName)"""
 OUT_OF_VIEW = """() => {
   const foot = document.querySelector('.acts').getBoundingClientRect().top;
   const stage = document.querySelector('.stage');
@@ -149,19 +157,23 @@ OUT_OF_VIEW = """() => {
 def test_every_scale_of_the_recipes_is_whole_on_a_phone(
     open_as: OpenAs, world: World, media: None, nour: User, shot: Shot
 ) -> None:
-    """A question alone is in view as the sheet opens; of several, each when the page comes to it."""
+    """A question alone is in view as the sheet opens; of several, each when the page comes to it. Nothing scrolls
+    sideways, and Submit stands where it stands on every other sheet."""
     campaigns = every_workflow(world)
-    asked = set()
-    for width, height in ((390, 844), (360, 640)):
+    asked, places = set(), set()
+    for width, height in SMALL:
         page = open_as(nour, **phone(width, height))
         for key, campaign in campaigns.items():
             page.goto(f"/work/{campaign.pk}/")
-            if not page.locator(".panel [data-field] [type=radio]").count():
-                continue
             until_sheet_ready(page)
             wait_for_images(page)
             shot(page, f"scale-{key}-{width}x{height}")
+            places.add((width, tuple(page.evaluate(SUBMIT))))
+            assert page.evaluate(SIDEWAYS) == [], (key, width)
+            if not page.locator(".panel [data-field] [type=radio]").count():
+                continue
             assert page.evaluate(OUT_OF_VIEW) == [], (key, width, height)
-            assert page.evaluate("[innerWidth, document.documentElement.scrollWidth]") == [width, width], key
             asked.add(key)
     assert len(asked) >= 8, asked
+    assert len(places) == len(SMALL), "Submit is at the same place on every kind of sheet"
+    assert all(bottom <= height for (_, (_, bottom)), (_, height) in zip(sorted(places), sorted(SMALL), strict=True))

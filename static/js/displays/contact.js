@@ -7,7 +7,7 @@ const REST = 350; // ms
 const AHEAD = 36; // thumbnails that are loaded before they are in sight
 
 let here = null; // { root, pics, at, with }
-const moves = [];
+const moves = [], taps = [];
 let chooses = (index) => here.pics[index].near[0]?.[0] ?? -1;
 let typed = "", typedAt = 0, sharper = 0;
 
@@ -16,6 +16,9 @@ export const contact = () => here;
 
 /** `act(here)` whenever the person stands at another picture, or compares it with another one. */
 export const onMove = (act) => moves.push(act);
+
+/** `act()` when the person taps a picture, at which the sheet then stands; true: it is not made large as well. */
+export const onTap = (act) => taps.push(act);
 
 /** What picture `index` is compared with, unless the person said another: its place, or -1. */
 export const choosesWith = (act) => (chooses = act);
@@ -175,8 +178,9 @@ addEventListener("click", (event) => {
   const index = here?.pics.findIndex((pic) => pic.el === el) ?? -1;
   if (index < 0) return;
   event.preventDefault();
-  if (index === here.at) large(true);
-  else moveTo(index);
+  const again = index === here.at;
+  if (!again) moveTo(index);
+  if (!taps.some((act) => act() === true) && again) large(true);
 });
 // A picture holds the focus; Enter is the sheet's, and Space is a click.
 addEventListener("keydown", (event) => {

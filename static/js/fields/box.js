@@ -448,8 +448,7 @@ onSheet(({ bench, form }) => {
   bench.querySelector("#view").classList.add("draws");
   const tools = document.importNode(fields[0].part.querySelector("[data-tools]").content, true);
   for (const button of tools.children) Object.assign(button, { type: "button" });
-  const before = bench.querySelector(".tools [data-dialog=report]");
-  before.before(tools);
+  bench.querySelector(".tools.own").append(tools);
   take(fields[0]);
 });
 

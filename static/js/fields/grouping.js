@@ -2,6 +2,7 @@
 // back. All of it happens in the page; drafts and the answer travel in one hidden input.
 import { alike, choosesWith, compareWith, contact, moveTo, onMove, say } from "../displays/contact.js";
 import { changed, onKey, onSheet } from "../sheet-parts.js";
+import { beginCompare, endCompare } from "./grouping-compare.js";
 import { Partition } from "./partition.js";
 
 let field = null, input = null, words = {}, roles = new Map(), partition = null;
@@ -27,6 +28,7 @@ function begin({ form, bench }) {
   for (const part of field.querySelectorAll("[data-done], [data-facing]")) part.hidden = false;
   const tools = bench.querySelector(".tools");
   tools.prepend(field.querySelector("[data-tools]").content.cloneNode(true));
+  beginCompare(field, tools, fill);
   root = sheet.root;
   partition = new Partition(sheet.pics.map((pic) => pic.name));
   partition.load(parsed(input.value));
@@ -130,6 +132,7 @@ function decide(act, role = "") {
   for (const one of changes || []) caption(one);
   const next = partition.nextOpen(at);
   const said = `${pics[at].number}: ${stateOf(at)}.`;
+  if (next < 0) endCompare();
   if (next >= 0) moveTo(next);
   else if (at < pics.length - 1 && before === pics.length) moveTo(at + 1); // going over all of it once more
   else compareWith(partition.get(at).act === "same" ? partition.keptOf(at) : against);

@@ -102,7 +102,7 @@ class Bringer {
   going(words) {
     this.part("way").hidden = !words;
     this.part("words").textContent = words;
-    this.file.disabled = this.address.disabled = Boolean(words);
+    for (const one of [this.file, this.address, ...this.field.querySelectorAll(".sources .btn")]) one.disabled = Boolean(words);
     if (words) announce(words);
   }
 
@@ -150,12 +150,34 @@ class Bringer {
     this.going("");
     this.file.value = "";
     announce(this.field.dataset.saidCancelled);
-    this.file.focus();
+    this.focus();
+  }
+
+  /** `capture` opens the camera at once on a phone, if the field takes any picture; elsewhere a choice of files. */
+  camera() {
+    const input = Object.assign(document.createElement("input"), { type: "file", accept: "image/*", hidden: true });
+    input.setAttribute("capture", "environment");
+    for (const type of ["change", "cancel"]) input.addEventListener(type, () => {
+      input.remove();
+      if (input.files[0]) this.send("file", input.files[0]);
+    });
+    this.field.append(input); // some browsers open nothing for an input that is on no page
+    input.click();
+  }
+
+  gallery() {
+    this.file.click();
+  }
+
+  /** Where one brings a picture from: the buttons for fingers, else the field. */
+  focus() {
+    const button = this.field.querySelector(".sources .btn");
+    (button.checkVisibility?.() ? button : this.file).focus();
   }
 
   replace() {
     this.part("bring").hidden = false;
-    this.file.focus();
+    this.focus();
   }
 
   clear() {
@@ -163,7 +185,7 @@ class Bringer {
     this.part("came").hidden = true;
     this.part("bring").hidden = false;
     changed(this.part("sha"));
-    this.file.focus();
+    this.focus();
     announce(this.field.dataset.saidCleared);
   }
 }
