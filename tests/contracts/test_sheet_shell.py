@@ -40,7 +40,7 @@ def a_sheet(display: Display, fields: str, language: str, **changes: Any) -> She
     shown = replace(shown, context={**shown.context, "origin": HOSTILE}, text=HOSTILE)
     values: dict[str, Any] = {
         "assignment_id": 1234567, "base": "/assignments/1234567/", "shown": shown, "display": display,
-        "layout": resolve_layout(SHOWN_TEXT, shown, language), "fields": fields, "single": False, "folds_tools": False,
+        "layout": resolve_layout(SHOWN_TEXT, shown, language), "fields": fields, "single": False,
         "many": False, "facts": "", "trace": "", "client_key": str(uuid.uuid4()), "shown_at": AT, "draft_version": 1000,
         "draft_saved_at": None, "refused": False, "changing": "",
     }  # fmt: skip
@@ -69,7 +69,7 @@ def test_every_kind_and_display_in_every_language_is_the_same_either_way(kind: K
 
 
 SHAPES = [
-    {"single": True, "folds_tools": True},
+    {"single": True},
     {"many": True, "facts": '{"name": "\\"><script>"}'},
     {"trace": '{"opened": "<b>"}', "draft_version": 0},
 ]
@@ -114,6 +114,6 @@ def test_a_sheet_that_says_more_is_rendered_whole(changes: dict[str, Any], monke
 
 
 def test_no_mark_is_left_in_a_sheet() -> None:
-    shell = sheet_shell._shell("en", 0, sheet_shell.Shape(True, True, True, True, True, True))
+    shell = sheet_shell._shell("en", 0, sheet_shell.Shape(True, True, True, True, True))
     assert set(shell[1::2]) == {*sheet_shell.VALUES, "csrf_token", "undo_strip"}
     assert MARK not in "".join(shell)

@@ -328,7 +328,7 @@ def test_a_request_asks_for_texts_of_speakers_by_the_clock_and_bears_a_silent_da
 
 @pytest.mark.django_db
 def test_a_kept_sheet_speaks_as_the_speakers_do_now(world: World, speaker: User, shown: None) -> None:
-    shape = sheet_shell.Shape(True, False, False, False, False, False)
+    shape = sheet_shell.Shape(True, False, False, False, False)
     with translation.override("ar"):
         before = sheet_shell._shell("ar", overlay.revision("ar"), shape)
         word = gettext("Submit")
