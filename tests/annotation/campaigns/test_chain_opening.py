@@ -270,13 +270,14 @@ def test_only_owners_and_researchers_open_a_chain(world: World, benchmark: Bench
 
 def test_the_page_says_what_each_cohort_gets_and_what_it_takes(world: World, benchmark: Benchmark) -> None:
     add_pictures(benchmark, Brazil=3, India=2, Egypt=9)
+    Cohort.objects.filter(label="India").update(languages=["xh"])
     mara = world.client(world.mara)
     data = form_of(mara)
     page = mara.get(PAGE).content.decode()
     first = page.split("Question writing", 1)[1].split("</tbody>")[0]
     assert "2–9" in first and "its own items only" in first
     assert "3 items" in first and "2 items" in first and "9 items" in first
-    assert "no text in" in first, "India reads Hindi, and there are no instructions in it"
+    assert "no text in" in first, "India reads isiXhosa here, and there are no instructions in it"
     figures = page.split('class="figs"')[1].split("</dl>")[0]
     assert "<dd>5</dd>" in figures, "one question for each picture of Brazil and India, and not for Egypt's"
     assert "Not known before a pilot of 20 answers a stage" in figures
