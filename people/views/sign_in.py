@@ -7,6 +7,7 @@ from axes.utils import reset
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import views
+from django.contrib.auth.forms import AuthenticationForm
 from django.forms import Form
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse_lazy
@@ -48,7 +49,7 @@ class SignIn(views.LoginView):
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         return super().get_context_data(**kwargs, demo=settings.DEMO)
 
-    def form_valid(self, form: SignInForm) -> HttpResponse:
+    def form_valid(self, form: AuthenticationForm) -> HttpResponse:
         """A language that was chosen in this visit, before signing in, is the person's from now on. A cookie alone does
         not say so: another person of this device may have chosen it."""
         chosen = self.request.session.pop(CHOSEN_LANGUAGE, "")

@@ -5,6 +5,8 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page
 
+from annotation.models import Campaign
+from annotation.services.sheets.sheet_versions import sheet_of
 from people.models import User
 from tests.browser.conftest import until_sheet_ready
 from tests.browser.test_rating import find_violations, wait_for_images
@@ -40,6 +42,7 @@ CUT = """() => {
   if (submit && (submit.top < 0 || submit.bottom > innerHeight + 1)) cut.push(`Submit at ${submit.top}`);
   return cut;
 }"""
+SUBMIT_IN_VIEW = "document.querySelector('.acts .go').getBoundingClientRect().bottom <= innerHeight + 1"
 # In forced colours only outlines, borders and system colours remain: what is chosen and what has the focus differ.
 CHOSEN = """() => {
   const options = [...document.querySelectorAll('.panel :is(.opt, .seg label)')].filter(option => option.offsetHeight);
@@ -56,12 +59,18 @@ CHOSEN = """() => {
 }"""
 
 
+def kind_of(campaign: Campaign) -> tuple[str, frozenset[str]]:
+    """Sheets with the same display and the same kinds of questions look the same."""
+    return campaign.stage.display, frozenset(field.kind for field in sheet_of(campaign.sheet_version).fields)
+
+
 def test_every_sheet_at_two_zooms_in_forced_colours_and_after_dark(
     open_as: OpenAs, world: World, media: None, nour: User, shot: Shot
 ) -> None:
     page = open_as(nour)
-    sheets = {key: f"/work/{campaign.pk}/" for key, campaign in every_workflow(world).items()}
-    faults = []
+    kinds = {kind_of(campaign): (key, f"/work/{campaign.pk}/") for key, campaign in every_workflow(world).items()}
+    sheets = dict(kinds.values())
+    faults: list[tuple[str, int | str, str]] = []
     for key, path in {**sheets, "home": "/work/"}.items():
         page.emulate_media(forced_colors="none", color_scheme="light", reduced_motion="reduce")
         page.set_viewport_size({"width": 1280, "height": 800})
@@ -73,6 +82,8 @@ def test_every_sheet_at_two_zooms_in_forced_colours_and_after_dark(
             page.set_viewport_size({"width": width, "height": height})
             page.evaluate("scrollTo(0, 0)")
             shot(page, f"zoom-{zoom}-{key}")
+            if key in sheets and not page.evaluate(SUBMIT_IN_VIEW):
+                faults.append((key, zoom, "Submit is not in view as the sheet opens"))
             faults += [(key, zoom, fault) for fault in page.evaluate(CUT)]
         page.set_viewport_size({"width": 1280, "height": 800})
         page.emulate_media(color_scheme="dark", reduced_motion="reduce")
