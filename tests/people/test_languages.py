@@ -367,7 +367,7 @@ def test_another_process_shows_a_confirmed_text_without_a_restart(world: World, 
     def answer() -> str:
         process.stdin.write("\n")
         process.stdin.flush()
-        return process.stdout.readline().strip()
+        return str(process.stdout.readline().strip())
 
     try:
         assert answer() == "no"
