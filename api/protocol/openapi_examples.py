@@ -13,7 +13,7 @@ DEEPEST = 8  # members of members
 BY_FORMAT = {
     "date-time": "2026-03-01T12:00:00Z",
     "date": "2026-03-01",
-    "email": "nour@example.org",
+    "email": "person@example.org",
     "uri": "https://emic.example.org/",
     "decimal": "1.00",
     "uuid": "0b5f6a52-3f3e-4b39-9d0c-3c1f0a6f0001",
@@ -32,7 +32,7 @@ _BY_MEMBERS = {
     "4": ("code", "answer", "decision"),
     "caire": ("recipe",),
     "1.0.0": ("version",),
-    "nour@example.org": ("email",),
+    "person@example.org": ("email",),
     "The picture shows something else.": ("reason", "comment"),
     "0" * 64: ("sha256",),
     "sheet-0001": ("client_key",),
