@@ -84,7 +84,7 @@ def _match_known(text: str, known: Mapping[str, str], code: str, label: str) -> 
         raise RowProblem(f"no_{code}", message % {"what": label, "choices": choices})
     if _normalise(text) in known:
         return known[_normalise(text)]
-    near = get_close_matches(_normalise(text), known, n=3, cutoff=0.6)
+    near = get_close_matches(_normalise(text), known, n=3, cutoff=0.7)
     if near:
         raise _unknown(f"bad_{code}", label, text, (known[name] for name in near))
     choices = ", ".join(dict.fromkeys(known.values()))

@@ -53,7 +53,7 @@ function begin({ bench }) {
   const own = view ? [...view.querySelectorAll("[data-zooms]")] : [];
   layers = own.length ? own : view ? [...view.querySelectorAll(":scope > img")].slice(0, 1) : [];
   [closer, shift, pinch] = [1, [0, 0], null];
-  tools = bench.querySelector(".strip");
+  tools = bench.querySelector(".toolstrip");
   pointers.clear();
   view?.addEventListener("wheel", wheeled, { passive: false });
 }

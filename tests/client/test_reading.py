@@ -15,7 +15,7 @@ from api.schemas.rows import row_serializer
 from emic_client import records
 from emic_client.connection import Connection
 from emic_client.row_query import RowQuery
-from releases.rows.changes import CHANGED, GONE
+from releases.rows.changes import GONE
 from releases.rows.columns import ColumnType
 from releases.rows.registry import KINDS
 from tests.api.clients import program
@@ -40,7 +40,7 @@ def test_the_classes_have_the_columns_of_the_api(kind: Any) -> None:
     """After a column was added: add it to client/emic_client/records.py, at the same place."""
     columns = {column.name: SHAPES[column.type] for column in kind.written}
     assert dict(records.shapes_of(CLASSES[kind.key])) == columns
-    assert list(row_serializer(kind)().fields) == [*columns, *([GONE] if kind.key in CHANGED else [])]
+    assert list(row_serializer(kind)().fields) == [*columns, GONE]
 
 
 def test_rows_are_read_one_by_one_and_are_those_of_the_api(world: World, campaign: Campaign, connect: Connect) -> None:

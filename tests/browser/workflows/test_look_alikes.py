@@ -44,7 +44,7 @@ def merge_day_and_night(truth: Truth) -> Truth:
 
 
 def tap_action(page: Page, act: str) -> None:
-    page.locator(f"#bench [data-act={act}]").tap()
+    page.locator(f"#bench .tools [data-act={act}]").tap()
 
 
 def grouped_by_touch(page: Page, truth: Truth, most: int, names_of_shown: dict[str, str]) -> None:
