@@ -184,15 +184,13 @@ def _submit_usual(
 def _submit(assignment: Assignment, parsed: ParsedSheet, submission: Submission, at: datetime) -> SubmitResult:
     seat = lock_participation(_participation(assignment).pk, at)
     start = _earliest_start(submission, at)
-    take_next = not submission.from_pack
+    place = _participation(assignment).cohort
     before, allowed = lock_and_check(assignment, seat, submission.client_key, start, at, submission.active_seconds)
     if before.same_key is not None:
         same = Annotation.objects.get(pk=before.same_key)
         if same.assignment_id != assignment.pk:
             raise AlreadyAnswered
-        work = NO_NEXT
-        if take_next:
-            work = claim_current_and_next(seat, at, wait=False, place=_participation(assignment).cohort)
+        work = NO_NEXT if submission.from_pack else claim_current_and_next(seat, at, wait=False, place=place)
         changed = same.version > 1 and _superseded(assignment, same.version) is not None
         return SubmitResult(same, work, repeated=True, changed=changed)
     if before.state in ANSWERED and not before.has_draft:
@@ -202,9 +200,8 @@ def _submit(assignment: Assignment, parsed: ParsedSheet, submission: Submission,
     stored = _store(assignment, seat, before, allowed, parsed, submission, at)
     if before.has_draft:
         Draft.objects.filter(assignment_id=assignment.pk).delete()
-    place = _participation(assignment).cohort
     work = NO_NEXT
-    if take_next:
+    if not submission.from_pack:
         work = claim_current_and_next(seat, at, wait=False, place=place, allowed=allowed, reserved=stored.reserved)
     _schedule_derivation(assignment, before)
     progress = slots.update_tally_and_record(
