@@ -235,13 +235,14 @@ def chain_progress(benchmark: Benchmark) -> ChainProgress:
         if progress.submitted < progress.wanted and answers.rows[pk].campaign.state in RUNNING
     ]
     exhausted = _exhausted(lacking, _members({row.cohort_id: row.cohort for row in lacking})) if lacking else {}
+    owing = {row.campaign.stage_id for row in lacking}
     working = {row.campaign.stage_id for row in lacking if row.pk not in exhausted}
     opened = {row.campaign.stage_id for row in answers.rows.values()}
     totals = answers.totals
     incomplete = [
         StageProgress(stage, totals[stage.pk].answered, totals[stage.pk].wanted, is_stuck=stage.pk not in working)
         for stage in stages
-        if stage.pk in {row.campaign.stage_id for row in lacking}
+        if stage.pk in owing
     ]
     return ChainProgress(
         incomplete,

@@ -1,6 +1,6 @@
 """What numbers add to the next action of the overview: see benchmarks.pages.next_actions."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from django.urls import reverse
 from django.utils import timezone
@@ -162,8 +162,8 @@ def _export(benchmark: Benchmark) -> NextAction:
         text = ngettext("%(n)s call of a model failed.", "%(n)s calls of models failed.", n)
         sentences.append(text % {"n": number_format(n, use_l10n=True)})
         second = _("View runs"), reverse("predictions:index", args=[benchmark.slug])
-    stage, cells = next(_stages_with_gaps(benchmark), (None, None))
-    if stage is not None and cells is not None:
+    if gap := _stage_with_gaps(benchmark):
+        stage, cells = gap
         numbers = {"stage": stage.name, "n": cells.full, "all": len(cells.cells)}
         sentences.append(_("“%(stage)s” has what it wants in %(n)s of %(all)s cells.") % numbers)
         second = _("View the cells"), reverse("annotation:coverage_cells", args=[benchmark.slug, stage.pk])
@@ -171,10 +171,11 @@ def _export(benchmark: Benchmark) -> NextAction:
     return NextAction(text, _("Export"), url, " ".join(sentences), second)
 
 
-def _stages_with_gaps(benchmark: Benchmark) -> Iterator[tuple[Stage, StageCells]]:
-    """Stages in which a cell of a cohort that is asked has less than is wanted."""
+def _stage_with_gaps(benchmark: Benchmark) -> tuple[Stage, StageCells] | None:
+    """The first stage in which a cell of a cohort that is asked has less than is wanted."""
     for stage in benchmark.stages.exclude(coverage={}).select_related("benchmark__team"):
         spec = coverage_of(stage)
         cells = stage_cells(stage, spec, timezone.now()) if spec else None
         if cells and any(cell.gap and cell.row.state and cell.row.state.is_open for cell in cells.cells.values()):
-            yield stage, cells
+            return stage, cells
+    return None
