@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from config.catalogues import FUZZY, CatalogueMessage, read
+from config.catalogues import ESCAPES, FUZZY, CatalogueMessage, read
 from people.locales.source_texts import SourceText
 
 OLD_SOURCE = "#|"  # comments with the English text before it changed
@@ -72,6 +72,4 @@ def _quoted(keyword: str, words: str) -> list[str]:
 
 
 def _escape(words: str) -> str:
-    for sign, escape in (("\\", "\\\\"), ('"', '\\"'), ("\n", "\\n"), ("\t", "\\t"), ("\r", "\\r")):
-        words = words.replace(sign, escape)
-    return words
+    return words.translate({ord(sign): f"\\{letter}" for letter, sign in ESCAPES.items()})
