@@ -25,6 +25,8 @@ CONSENT_WITHDRAWN, NOT_DECIDED = "consent_withdrawn", "not_decided"
 MOMENT = "SELECT (pg_snapshot_xmin(pg_current_snapshot()))::text"
 HALF_CYCLE = 2**31
 """`xmin` counts within cycles of 2**32: what lies up to half of that behind a moment is later than the moment."""
+MARGIN = 2**20
+"""More transactions than have begun since the oldest that still runs."""
 # All versions of an answer go with the one that was touched when its author withdrew.
 _LEFT_OUT_SINCE = f"""{LEFT_OUT} AND EXISTS (
     SELECT FROM annotation_annotation z WHERE z.assignment_id = a.assignment_id AND z.xact >= %s::text::xid8)"""
@@ -65,7 +67,7 @@ class ChangeReading:
 
     def condition(self, moment: str) -> Condition:
         """All rows, where the moment is so old that `xmin` may have begun anew since."""
-        if self.in_cycles and int(current_moment()) - int(moment) >= HALF_CYCLE:
+        if self.in_cycles and int(current_moment()) - int(moment) >= HALF_CYCLE - MARGIN:
             return Condition("true", ())
         return Condition(f"({self.since})", (moment,) * self.since.count("%s"))
 
