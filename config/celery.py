@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from celery import Celery
-from celery.signals import task_prerun, worker_init
+from celery.signals import task_postrun, task_prerun, worker_init
+
+from config import memory
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 app = Celery("emic")
@@ -28,6 +30,18 @@ def start_heartbeats(**_kwargs: Any) -> None:
     if path := os.environ.get("EMIC_HEARTBEAT"):
         _repeat(Path(path).touch)
     _repeat(lambda: mark_worker(timezone.now()))
+
+
+@worker_init.connect
+def share_imports(**_kwargs: Any) -> None:
+    import scipy.stats  # noqa: F401  (scipy loads its parts at first use)
+
+    memory.share_imports()
+
+
+@task_postrun.connect
+def return_memory(**_kwargs: Any) -> None:
+    memory.return_unused()
 
 
 @task_prerun.connect

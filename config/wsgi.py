@@ -1,6 +1,8 @@
 import os
 
+import scipy.stats  # noqa: F401  (scipy loads its parts at first use, and the processes of gunicorn share them)
 from django.core.wsgi import get_wsgi_application
+from django.urls import reverse
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 django_application = get_wsgi_application()
@@ -14,3 +16,4 @@ database_guard.install()
 django_application.request_class = StrictRequest
 application = BodyBounds(django_application)
 run_checks_or_exit()
+reverse("home")  # imports all views, which the processes of gunicorn share

@@ -1,9 +1,13 @@
 """How gunicorn serves Emic, here and in a container: a few processes of many threads, for requests mostly wait."""
 
 import os
+from typing import Any
+
+from config import memory
 
 bind = os.environ.get("EMIC_BIND", "127.0.0.1:8000")
 worker_class = "gthread"
+preload_app = True
 workers = int(os.environ.get("EMIC_WEB_WORKERS", "2"))
 threads = int(os.environ.get("EMIC_WEB_THREADS", "8"))  # as many as a process keeps database connections
 timeout = 60
@@ -17,3 +21,7 @@ loglevel = os.environ.get("EMIC_WEB_LOG", "warning")
 forwarded_allow_ips = os.environ.get("EMIC_PROXIES", "127.0.0.1,::1")
 # Requests share the cores as it is: threads of linear algebra beside them spin more than they compute.
 raw_env = [f"OPENBLAS_NUM_THREADS={os.environ.get('OPENBLAS_NUM_THREADS', '1')}"]
+
+
+def when_ready(_server: Any) -> None:
+    memory.share_imports()
