@@ -34,6 +34,9 @@ class SecondReview(models.Model):
 
     first = models.OneToOneField(Review, models.PROTECT, related_name="second")
     reviewer = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+")
+    reviewer_name = models.CharField(
+        max_length=40, blank=True, default="", db_default="", help_text="As an imported release names the reviewer."
+    )
     decision = models.CharField(max_length=6, choices=Review.Decision, blank=True)
     reason = models.CharField(max_length=40, blank=True)
     comment = models.TextField(blank=True)
@@ -44,8 +47,8 @@ class SecondReview(models.Model):
         constraints = [
             models.CheckConstraint(
                 name="second_review_whole",
-                condition=Q(decision="", reviewer=None, at=None)
-                | (~Q(decision="") & Q(reviewer__isnull=False, at__isnull=False)),
+                condition=Q(decision="", reviewer=None, reviewer_name="", at=None)
+                | (~Q(decision="") & (Q(reviewer__isnull=False) | ~Q(reviewer_name="")) & Q(at__isnull=False)),
             ),
             models.CheckConstraint(name="second_review_before_third", condition=Q(final=None) | ~Q(decision="")),
         ]

@@ -99,7 +99,7 @@ _DECISIONS = """(
       e.xmin AS touched, (SELECT n.xmin FROM annotation_secondreview n WHERE n.final_id = e.id) AS other_touched
     FROM annotation_review e
     UNION ALL
-    SELECT e.id, e.annotation_id, n.reviewer_id, '', n.decision, n.reason, n.comment, n.at,
+    SELECT e.id, e.annotation_id, n.reviewer_id, n.reviewer_name, n.decision, n.reason, n.comment, n.at,
       CASE WHEN n.final_id IS NULL THEN e.undone_at END, NULL, 'second', n.xmin, e.xmin
     FROM annotation_secondreview n JOIN annotation_review e ON e.id = n.first_id WHERE n.decision <> ''
   )"""

@@ -26,7 +26,7 @@ from tests.chains.proverb_tables import ProverbTables
 from tests.chains.researcher import LINK_FIELD, do_waiting_work
 from tests.personas import World, make_consent_version, make_user
 from tests.predictions.model_server import Act, ReceivedRequest, Server
-from tests.releases.import_steps import differing, other_team, reimported, release_of, table_files
+from tests.releases.import_steps import differing, other_team, reimported, release_of, report_files, table_files
 from tests.releases.second_release import unexplained
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -380,14 +380,14 @@ def reject_a_proverb_and_accept_it_again(study: Study) -> None:
 
 
 def import_its_release(study: Study) -> None:
-    """Into an empty team, where every table says the same, byte by byte, and a second release says the same."""
+    """Into an empty team: every table and report says the same, byte by byte, and a second release, too."""
     release = release_of(study.world, study.benchmark.pk)
-    before = table_files(release.benchmark)
+    before = table_files(release.benchmark) | report_files(release.benchmark)
     assert {name.lower().replace(" ", "-") for name in TABLES} <= before.keys()
     team, user = other_team()
     benchmark, job = reimported(release, team, user)
     assert not job.rows.filter(outcome="error").exists(), list(job.rows.values_list("name", "message")[:10])
-    assert differing(before, table_files(benchmark)) == {}
+    assert differing(before, table_files(benchmark) | report_files(benchmark)) == {}
     assert unexplained(replace(study.world, owner=user), release, benchmark) == []
 
 

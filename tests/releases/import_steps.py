@@ -1,7 +1,10 @@
 """Steps of the tests of re-imports: send the archive of a release, run the job, compare what the tables say."""
 
+import csv
+import io
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
 
 from django.core.files.base import ContentFile
 from django.http import QueryDict
@@ -9,7 +12,9 @@ from django.http import QueryDict
 from annotation.models import Campaign
 from benchmarks.models import Benchmark
 from evaluation.rendering.csv_file import to_csv
+from evaluation.reports.report_files import REPORTS
 from evaluation.selections.catalogue import catalogue_of
+from evaluation.selections.selection import SelectionError
 from evaluation.tables.registry import tables_of
 from evaluation.tables.table import MissingData
 from evaluation.tables.table_builder import build_table
@@ -95,6 +100,32 @@ def table_files(benchmark: Benchmark) -> dict[str, str]:
         except MissingData as missing:
             files[spec.key] = f"missing: {missing}"
     return files
+
+
+def report_files(benchmark: Benchmark) -> dict[str, str]:
+    """Every report of a benchmark as CSV, by key and stage, without when it was computed and its watermark; why there
+    is none, where there is none."""
+    catalogue, files = catalogue_of(benchmark), {}
+    for kind in REPORTS:
+        stages = [f"stage={stage.key}" for stage in catalogue.stages] if kind.names else [""]
+        for query in ("", *stages) if kind.names else stages:
+            params = QueryDict(query)
+            try:
+                text = kind.forms["csv"](kind.build(catalogue, params, ZoneInfo("UTC"), NOON), params, "en")
+                files[f"{kind.key} {query}"] = _without_moments(text)
+            except SelectionError as refused:
+                files[f"{kind.key} {query}"] = f"missing: {refused}"
+    return files
+
+
+def _without_moments(text: str) -> str:
+    """Tables of a CSV file, each with a head of its own, without the columns that say when."""
+    lines, kept = [], []
+    for row in csv.reader(io.StringIO(text)):
+        if {"watermark", "computed_at"} & set(row):
+            kept = [place for place, name in enumerate(row) if name not in ("watermark", "computed_at")]
+        lines.append("\t".join(row[place] for place in kept if place < len(row)) if kept else "\t".join(row))
+    return "\n".join(lines)
 
 
 def differing(before: Mapping[str, str], after: Mapping[str, str]) -> dict[str, tuple[str, str]]:

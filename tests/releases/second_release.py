@@ -43,6 +43,8 @@ NUMBERED = (
         "entry",
         "plan",
         "source",
+        "first",
+        "final",
     ),
 )
 EXPECTED: tuple[tuple[str, str, str], ...] = (

@@ -4,10 +4,26 @@ from dataclasses import replace
 
 import pytest
 
+from annotation.models import SecondReview
+from annotation.queries.second_reviews import waiting_conflicts
+from annotation.services.review import reviews, second_draws, second_reviews
+from benchmarks.models import Role
+from people.services.raters import rater_of
+from tests.annotation.chain.factories import QUESTION, a_stage
+from tests.annotation.chain.written_answers import write_answers
 from tests.filling.studies import STUDIES
 from tests.personas import World
-from tests.releases.import_steps import FAST, differing, other_team, reimported, release_of, table_files
-from tests.releases.second_release import compare, unexplained
+from tests.releases.import_steps import (
+    FAST,
+    NOON,
+    differing,
+    other_team,
+    reimported,
+    release_of,
+    report_files,
+    table_files,
+)
+from tests.releases.second_release import compare, contents, unexplained
 
 pytestmark = pytest.mark.django_db
 
@@ -20,12 +36,47 @@ def test_release_into_an_empty_team_gives_the_same_tables(studies: World, recipe
     STUDIES[recipe].fill_again(door)
     release = release_of(studies, door.benchmark.pk)
     team, user = other_team()
-    before = table_files(release.benchmark)
+    before = table_files(release.benchmark) | report_files(release.benchmark)
     assert any("missing: " not in text for text in before.values())
     benchmark, job = reimported(release, team, user)
     assert not job.rows.filter(outcome="error").exists(), list(job.rows.values_list("name", "message")[:10])
-    assert differing(before, table_files(benchmark)) == {}
+    assert differing(before, table_files(benchmark) | report_files(benchmark)) == {}
     assert unexplained(replace(studies, owner=user), release, benchmark) == [], "a second build, file by file"
+
+
+def _review_twice(world: World) -> None:
+    """Second decisions on all first ones: most agree, one is in conflict, a third person settles another. Nour answers
+    sheets and reviews, so that the release names her by her pseudonym."""
+    stage = a_stage(world.benchmark, "ask", QUESTION, acceptance="by_review")
+    _campaign, answers = write_answers(stage, world.egypt, {rater_of(world.tarek): 9, rater_of(world.nour): 1})
+    Role.objects.create(benchmark=world.benchmark, user=world.nour, name=Role.Name.REVIEWER)
+    second_draws.set_share(stage, 100, 1, world.owner, NOON)
+    for place, answer in enumerate(answers):
+        first = "reject" if place % 3 == 0 else "accept"
+        reviews.decide(answer.pk, world.reviewer, first, NOON, reason="rules")
+    for place, answer in enumerate(answers[:8]):
+        second = "reject" if place % 3 == 0 or place in (1, 2) else "accept"
+        reviewer = world.mara if place % 2 else world.nour
+        second_reviews.decide_round(answer.pk, "second", reviewer, second, NOON, reason="rules", comment="Seen.")
+    second_reviews.decide_round(answers[1].pk, "third", world.owner, "reject", NOON, reason="unclear")
+
+
+def test_second_decisions_of_reviewers_come_back_with_their_agreement(world: World) -> None:
+    _review_twice(world)
+    release = release_of(world, world.benchmark.pk, pictures="names")
+    team, user = other_team()
+    before = report_files(release.benchmark)
+    assert "reviewers " in before and "ask\tagreement\t0.75\t" in before["reviewers "], before["reviewers "]
+    benchmark, job = reimported(release, team, user)
+    assert not job.rows.filter(outcome="error").exists(), list(job.rows.values_list("name", "message")[:10])
+    assert differing(before, report_files(benchmark)) == {}
+    again = release_of(replace(world, owner=user), benchmark.pk, pictures="names")
+    differences = compare(contents(release), contents(again))  # reviews.jsonl is among the files that are compared
+    assert differences == [("jsonl/ask/items.jsonl", "pictures")], "this world has pictures without files"
+    imported = SecondReview.objects.filter(first__annotation__assignment__campaign__stage__benchmark=benchmark)
+    assert imported.count() == 8 and not imported.exclude(reviewer=None).exists()
+    assert imported.get(final__isnull=False).final.decision == "reject"
+    assert waiting_conflicts(benchmark, user).count() == 1, "the conflict of the release waits for a third person"
 
 
 def test_what_a_second_build_lost_is_named() -> None:

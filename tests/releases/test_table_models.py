@@ -21,7 +21,7 @@ from releases.rows.site.registry import site_kinds
 from tests.evaluation.data import an_open_campaign, of_condition, table
 from tests.filling.studies import STUDIES
 from tests.personas import World
-from tests.releases.import_steps import FAST, NOON
+from tests.releases.import_steps import FAST, NOON, report_files
 
 pytestmark = pytest.mark.django_db
 
@@ -69,6 +69,15 @@ def models_read(benchmark: Benchmark, specs: Sequence[TableSpec]) -> dict[str, s
     return labels
 
 
+def unreleased_of_reports(benchmark: Benchmark) -> set[str]:
+    """What the reports of a benchmark read that is in no release."""
+    read = ReadModels()
+    with connection.execute_wrapper(read):
+        report_files(benchmark)
+    assert {"annotation.Rating", "annotation.SecondReview"} <= read.labels
+    return unreleased(benchmark.recipe, read.labels)
+
+
 def unreleased_of(benchmark: Benchmark, specs: Sequence[TableSpec]) -> dict[str, set[str]]:
     """By the key of a table what it reads that is in no release; each reads something."""
     read = models_read(benchmark, specs)
@@ -84,11 +93,13 @@ def test_what_a_table_of_a_paper_reads_is_in_a_release(studies: World, recipe: s
     assert unreleased_of(door.benchmark, BY_RECIPE[recipe]) == {}
 
 
-def test_what_a_general_table_reads_is_in_a_release(world: World) -> None:
+def test_what_a_general_table_or_a_report_reads_is_in_a_release(world: World) -> None:
     world.add_items(6)
     campaign = an_open_campaign(world)
     table(campaign, world.egypt, of_condition(world.items, "natural"), {world.nour: "1234", world.tarek: "1233"})
     assert unreleased_of(world.benchmark, tables_of(world.benchmark)) == {}
+    world.benchmark.stages.update(acceptance="by_review")
+    assert unreleased_of_reports(world.benchmark) == set()
 
 
 def queries_of(spec: TableSpec) -> Iterator[QueryDict]:

@@ -81,8 +81,9 @@ def undo_second(annotation_id: int, user: User, at: datetime, *, runs: bool = Fa
     if not second.decision or second.first.undone_at is not None:
         raise ReviewRefused("gone")
     undone = second.decision
-    second.reviewer, second.decision, second.at, second.reason, second.comment = None, "", None, "", ""
-    second.save(update_fields=["reviewer", "decision", "at", "reason", "comment"])
+    second.reviewer, second.reviewer_name, second.decision, second.at = None, "", "", None
+    second.reason, second.comment = "", ""
+    second.save(update_fields=["reviewer", "reviewer_name", "decision", "at", "reason", "comment"])
     _record(answer, user, "answer.second_review_undone", second=second.pk, decision=undone, at=at.isoformat())
 
 

@@ -2,6 +2,8 @@
 
 # ruff: noqa: S608  (only constants are put into the statements)
 
+from typing import Any
+
 from annotation.models import (
     Annotation,
     Assignment,
@@ -13,6 +15,7 @@ from annotation.models import (
     Participation,
     Resolution,
     Review,
+    SecondReview,
     Slot,
     StageInput,
     Unit,
@@ -57,6 +60,12 @@ _KEY_PREFIX = f"""CASE WHEN starts_with(x.client_key, '{OF_RUNS}') THEN '{OF_RUN
   WHEN starts_with(x.client_key, '{OF_FILES}') THEN '{OF_FILES}' ELSE '' END"""
 _REVIEWER = """CASE WHEN x.reviewer_name <> '' THEN x.reviewer_name WHEN x.reviewer_id IS NULL THEN ''
   ELSE 'reviewer-' || places.place END"""
+_NAMED_REVIEWER: dict[str, Any] = {
+    "select": {"reviewer_name": _REVIEWER},
+    "names": {"reviewer_name": "w.id"},
+    "join": f"LEFT JOIN people_rater w ON w.user_id = x.reviewer_id LEFT JOIN ({REVIEWER_PLACES}) places"
+    " ON places.reviewer_id = x.reviewer_id",
+}
 
 KINDS: tuple[SiteKind, ...] = (
     SiteKind(
@@ -269,10 +278,19 @@ KINDS: tuple[SiteKind, ...] = (
         "Decisions of reviewers.",
         references={"annotation": "annotations"},
         left_out={"reviewer": ACCOUNT, "seen_at": "Of the author's pages.", "batch": "Samples are in no release."},
-        select={"reviewer_name": _REVIEWER},
-        names={"reviewer_name": "w.id"},
-        join=f"LEFT JOIN people_rater w ON w.user_id = x.reviewer_id LEFT JOIN ({REVIEWER_PLACES}) places"
-        " ON places.reviewer_id = x.reviewer_id",
+        **_NAMED_REVIEWER,
+    ),
+    SiteKind(
+        "second_reviews",
+        SecondReview,
+        "Second decisions, made without seeing the first, and the third where the two differ. Decisions that wait for"
+        " a second one are not in it.",
+        where="{x}.decision <> ''",
+        identity=("first",),
+        references={"first": "reviews", "final": "reviews"},
+        left_out={"reviewer": ACCOUNT},
+        **_NAMED_REVIEWER,
+        gone="deleted",
     ),
     SiteKind(
         "outcomes",
