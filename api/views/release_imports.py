@@ -17,10 +17,11 @@ from api.views.base import ResourceView
 from api.views.imports import finished_upload
 from api.views.jobs import jobs_json
 from benchmarks.access import benchmark_for
+from benchmarks.models import Benchmark
 from people.access import team_for, visible_teams
 from people.models import User
 from releases.forms.imports import NEW, ReleaseImportForm
-from releases.pages.imports import earlier_imports
+from releases.queries.imported_versions import imported_versions
 from releases.services import imports
 from releases.services.imports import ImportRefused, ReleasePreview
 
@@ -31,9 +32,11 @@ class ReleaseImportPreview(ResourceView):
     def post(self, request: Request, team: str) -> Response:
         team_for(request.user, team)
         _stored, contents = _contents(request.user, self.content)
-        earlier = list(earlier_imports(request.user, contents).values_list("slug", flat=True))
+        known = imported_versions(request.user, contents.slug, contents.version)
         shown = {name: value for name, value in asdict(contents).items() if name != "manifest_sha256"}
-        return Response({**shown, "later_version_of": earlier})
+        newer = [{"benchmark": row.benchmark.slug, "version": row.version} for row in known.newer]
+        earlier = [benchmark.slug for benchmark in known.earlier]
+        return Response({**shown, "later_version_of": earlier, "earlier_version_of": newer})
 
 
 class ReleaseImportList(ResourceView):
@@ -43,10 +46,13 @@ class ReleaseImportList(ResourceView):
         owner, content = team_for(request.user, team), self.content
         stored, contents = _contents(request.user, content)
         over = benchmark_for(request.user, content["benchmark"], can="work_on") if "benchmark" in content else None
+        if over is not None:
+            _check_later(over, contents)
         texts = {name: content.get(name, "") for name in ("name", "slug")}
         form = ReleaseImportForm(
             form_data({**texts, "team": owner.pk, "over": over.pk if over else NEW}),
-            teams=visible_teams(request.user), earlier=earlier_imports(request.user, contents), preview=contents,
+            teams=visible_teams(request.user), preview=contents,
+            known=imported_versions(request.user, contents.slug, contents.version),
         )  # fmt: skip
         data = check_form(form)
         try:
@@ -65,6 +71,14 @@ def _contents(user: User, content: dict[str, Any]) -> tuple[str, ReleasePreview]
         return upload.stored, imports.preview(upload.stored)
     except ImportRefused as refusal:
         raise _refused(str(refusal)) from refusal
+
+
+def _check_later(over: Benchmark, contents: ReleasePreview) -> None:
+    """Raises Refused."""
+    try:
+        imports.check_later(over, contents)
+    except ImportRefused as refusal:
+        raise Refused(str(refusal), errors=[problem("/benchmark", "refused", str(refusal))]) from refusal
 
 
 def _refused(text: str) -> Refused:

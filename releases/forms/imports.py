@@ -13,6 +13,7 @@ from benchmarks.forms.benchmarks import TAKEN, free_slug
 from benchmarks.models import Benchmark
 from people.forms.base import StyledFormMixin
 from people.models import Team
+from releases.queries.imported_versions import ImportedVersions
 from releases.services.imports import ReleasePreview
 
 NEW = "new"
@@ -49,10 +50,10 @@ class ReleaseImportForm(StyledFormMixin, forms.Form):
     team = forms.ModelChoiceField(label=_("Team"), queryset=Team.objects.none(), empty_label=None)
 
     def __init__(
-        self, *args: Any, teams: QuerySet[Team], earlier: QuerySet[Benchmark], preview: ReleasePreview, **kwargs: Any
+        self, *args: Any, teams: QuerySet[Team], known: ImportedVersions, preview: ReleasePreview, **kwargs: Any
     ) -> None:
         super().__init__(*args, **kwargs)
-        self.earlier, self.preview = {str(row.pk): row for row in earlier}, preview
+        self.earlier, self.preview = {str(row.pk): row for row in known.earlier}, preview
         names = [(pk, _("A later version of “%(name)s”") % {"name": row.name}) for pk, row in self.earlier.items()]
         self.fields["over"].choices = [(NEW, _("A new benchmark")), *names]  # type: ignore[attr-defined]
         self.fields["over"].initial = NEW

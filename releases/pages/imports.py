@@ -1,11 +1,8 @@
 """What the pages of an import of a release show, and the file that they pass on."""
 
 from django.core import signing
-from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
-from benchmarks.access import benchmarks_to_work_on
-from benchmarks.models import Benchmark
 from people.models import User
 from releases.services.imports import ReleasePreview
 
@@ -38,12 +35,6 @@ def stored_of(user: User, token: str) -> str:
     if owner != user.pk:
         raise signing.BadSignature
     return str(stored)
-
-
-def earlier_imports(user: User, contents: ReleasePreview) -> QuerySet[Benchmark]:
-    """Benchmarks that an earlier version of this release became, and that the person may change."""
-    rows = benchmarks_to_work_on(user).filter(release_imports__source=contents.slug)
-    return rows.exclude(release_imports__finished_at=None).distinct().order_by("name")
 
 
 def counts_of(contents: ReleasePreview) -> list[tuple[str, str]]:

@@ -18,7 +18,7 @@ from jobs.services import lifecycle as jobs
 from people.models import Team, User
 from releases.imports.files import ReleaseZip
 from releases.models import ReleaseImport
-from releases.queries.needed_version import version_order
+from releases.queries.imported_versions import is_earlier, last_import
 from releases.services.importing import KIND
 
 
@@ -75,19 +75,24 @@ def start(team: Team, actor: User, stored: str, *, name: str, slug: str) -> Job:
 def start_later(benchmark: Benchmark, actor: User, stored: str) -> Job:
     """A later version over the benchmark that an earlier one became. Raises ImportRefused."""
     known = preview(stored)
-    earlier = benchmark.release_imports.exclude(finished_at=None).order_by("-pk").first()
-    if earlier is None or earlier.source != known.slug:
-        text = _("This benchmark was not imported from a release of “%(slug)s”. Import it as a new benchmark.")
-        raise ImportRefused(text % {"slug": known.slug})
-    if version_order(known.version) < version_order(earlier.version):
-        text = _("This is version %(version)s, and the benchmark is of %(later)s. Import it as a new benchmark.")
-        raise ImportRefused(text % {"version": known.version, "later": earlier.version})
+    check_later(benchmark, known)
     with transaction.atomic():
         Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
         if benchmark.release_imports.filter(job__state__in=Job.LIVE).exists():
             raise ImportRefused(_("An import into this benchmark is under way. Wait for it, or stop it."))
         texts = {"name": benchmark.name, "slug": benchmark.slug}
         return _start(benchmark.team, actor, known, stored, benchmark=benchmark, **texts)
+
+
+def check_later(benchmark: Benchmark, known: ReleasePreview) -> None:
+    """Raises ImportRefused where a release is not a later version of what a benchmark was imported from."""
+    earlier = last_import(benchmark)
+    if earlier is None or earlier.source != known.slug:
+        text = _("This benchmark was not imported from a release of “%(slug)s”. Import it as a new benchmark.")
+        raise ImportRefused(text % {"slug": known.slug})
+    if is_earlier(known.version, earlier):
+        text = _("This is version %(version)s, and the benchmark is of %(later)s. Import it as a new benchmark.")
+        raise ImportRefused(text % {"version": known.version, "later": earlier.version})
 
 
 def _start(

@@ -14,6 +14,7 @@ from people.pages.tabs import tabs_for
 from people.views.request_helpers import current_user
 from releases.forms.imports import ReleaseFileForm, ReleaseImportForm
 from releases.pages import imports as pages
+from releases.queries.imported_versions import imported_versions
 from releases.services import imports as services
 from releases.services.imports import ImportRefused
 
@@ -53,9 +54,8 @@ def preview(request: HttpRequest, token: str) -> HttpResponse:
     if request.method == "POST" and request.POST.get("do") == "cancel":
         services.discard(stored)
         return redirect("benchmarks:list")
-    form = ReleaseImportForm(
-        request.POST or None, teams=visible_teams(user), earlier=pages.earlier_imports(user, contents), preview=contents
-    )
+    known = imported_versions(user, contents.slug, contents.version)
+    form = ReleaseImportForm(request.POST or None, teams=visible_teams(user), known=known, preview=contents)
     if request.method == "POST" and form.is_valid():
         try:
             return redirect("jobs:job", services.start_form(user, stored, form.cleaned_data, form.over_benchmark).pk)
@@ -64,6 +64,7 @@ def preview(request: HttpRequest, token: str) -> HttpResponse:
     context = {
         "form": form,
         "contents": contents,
+        "newer": known.newer,
         "rows": pages.counts_of(contents),
         "nav": tabs_for(user, "benchmarks"),
     }

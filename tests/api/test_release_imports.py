@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from django.test import Client
 
 from benchmarks.access import benchmark_for
 from benchmarks.models import Benchmark
@@ -56,6 +57,19 @@ def test_a_release_is_looked_at_and_imported_once(world: World, archive: bytes) 
     runner.run(over.json()["id"])
     assert Job.objects.get(pk=over.json()["id"]).state == "done"
     assert Benchmark.objects.filter(team=world.other_team, slug__startswith="copy").count() == 1
+    _check_earlier_version(client, archive)
+
+
+def _check_earlier_version(client: Client, archive: bytes) -> None:
+    """It is not offered over the benchmark of a later one, and refused there with both versions."""
+    ReleaseImport.objects.update(version="2.0.0")
+    posted = {"upload": upload(client, archive)}
+    contents = send(client, "POST", f"{IMPORTS}:preview/", posted).json()
+    assert contents["later_version_of"] == []
+    assert contents["earlier_version_of"] == [{"benchmark": "copy", "version": "2.0.0"}]
+    over = send(client, "POST", f"{IMPORTS}/", {**posted, "benchmark": "copy"}, idempotency_key="earlier")
+    (error,) = problem(over, 422, "refused")["errors"]
+    assert error["pointer"] == "/benchmark" and "version 1.0.0, and the benchmark is of 2.0.0" in error["detail"]
 
 
 def test_what_is_no_release_and_what_is_of_others_is_refused(world: World, archive: bytes) -> None:

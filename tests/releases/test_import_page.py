@@ -11,7 +11,7 @@ from jobs.services import runner
 from releases.models import ReleaseImport
 from tests.evaluation.data import an_open_campaign, of_condition, table
 from tests.personas import World
-from tests.releases.import_steps import archive_of, release_of
+from tests.releases.import_steps import archive_of, release_of, start
 
 pytestmark = pytest.mark.django_db
 ADDRESS = "/releases/import/"
@@ -67,3 +67,19 @@ def test_who_has_no_team_and_who_sends_something_else_is_refused(world: World, a
     assert client.post(preview, {"do": "cancel"})["Location"] == "/benchmarks/"
     assert client.get(preview)["Location"] == ADDRESS, "the file is gone"
     assert not ReleaseImport.objects.exists()
+
+
+def test_an_earlier_version_is_offered_as_a_new_benchmark_alone(world: World, archive: bytes) -> None:
+    client = world.client(world.rival)
+    runner.run(start(archive, world.other_team, world.rival, slug="copy", name="Copy").pk)
+    ReleaseImport.objects.update(version="2.0.0")
+    preview = upload(client, archive)["Location"]
+    page = client.get(preview).content.decode()
+    assert "A later version of" not in page
+    assert "This is version 1.0.0. “<bdi>Copy</bdi>” was imported from version 2.0.0" in page
+    forced = {"do": "import", "team": world.other_team.pk, "over": benchmark_for(world.rival, "copy", can="own").pk}
+    assert client.post(preview, forced).status_code == 400
+    new = {"do": "import", "team": world.other_team.pk, "name": "Other", "slug": "other"}
+    assert client.post(preview, new).status_code == 302
+    stranger = upload(world.client(world.owner), archive)["Location"]
+    assert "2.0.0" not in world.client(world.owner).get(stranger).content.decode(), "the copy of another team"
