@@ -1,7 +1,7 @@
 """What a reader of another tool's files gives, and what it is told. Pure."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, BinaryIO, Literal, Protocol, TypeAlias
 
@@ -12,6 +12,10 @@ MAX_OPTION = 40
 """The longest code of an option, as sheets have them, and the most options."""
 HEAD = 256 * 1024
 REFUSE, UPRIGHT = "refuse", "upright"
+MAIN_ROLES = ("key", "picture", "text")
+ROLES = ("country", "origin", "concept", "condition", "licence", "source")
+LEAVE_OUT = "-"
+"""What a column is that is not kept."""
 
 
 @dataclass(frozen=True)
@@ -161,6 +165,13 @@ class ForeignMapping:
     empty_is_answer: bool = False
     rotated: str = REFUSE
     encoding: str = ""
+
+    def with_columns(self, chosen: Mapping[str, str]) -> "ForeignMapping":
+        """With what columns are, by their names: one of MAIN_ROLES or ROLES, LEAVE_OUT, or empty."""
+        main = {role: name for name, role in chosen.items() if role in MAIN_ROLES}
+        roles = {name: role for name, role in chosen.items() if role in ROLES}
+        dropped = [name for name, role in chosen.items() if role == LEAVE_OUT]
+        return replace(self, roles=roles, dropped=dropped, **main)
 
     def to_json(self) -> dict[str, Any]:
         return {name: value for name, value in asdict(self).items() if value not in ("", {}, (), [], False)}

@@ -9,6 +9,7 @@ from typing import Any
 from benchmarks.imports.tables.roles import NAMES, fold
 from releases.foreign.contract import (
     MAX_OPTION,
+    ROLES,
     ForeignAnswer,
     ForeignBox,
     ForeignField,
@@ -25,7 +26,6 @@ from releases.foreign.contract import (
 LOOKED_AT = 20_000
 """Records of a preview; the import reads all."""
 SHOWN, SAMPLES, MOST_NAMES = 20, 3, 1000
-ROLES = ("country", "origin", "concept", "condition", "licence", "source")
 FEW = 20
 """A text with at most so many values, each twice on average, is proposed as a choice."""
 

@@ -18,13 +18,12 @@ from benchmarks.forms.imports import check_upload_size
 from benchmarks.models import Benchmark, Stage
 from people.forms.base import StyledFormMixin
 from people.models import Cohort
-from releases.foreign.contract import REFUSE, UPRIGHT, ForeignMapping
+from releases.foreign.contract import LEAVE_OUT, MAIN_ROLES, REFUSE, UPRIGHT, ForeignMapping
 from releases.foreign.registry import READERS
-from releases.foreign.scan import ROLES, Scan, ScannedColumn, ScannedQuestion
+from releases.foreign.scan import Scan, ScannedColumn, ScannedQuestion
 
 MOST_FILES, MOST_RATERS = 50, 5000
-KEEP, LEAVE_OUT, NEW = "", "-", "new"
-MAIN_ROLES = ("key", "picture", "text")
+KEEP, NEW = "", "new"
 ROLE_LABELS: Mapping[str, Any] = {
     "key": _("Key: the item's name"), "picture": _("Picture"), "text": _("Text that is shown"),
     "country": _("Country"), "origin": _("Origin: any culture"), "concept": _("Concept"),
@@ -132,8 +131,10 @@ class ForeignMappingForm(StyledFormMixin, forms.Form):
     empty_is_answer = forms.BooleanField(label=_("An empty list of labels is an answer"), required=False)
 
     def __init__(
-        self, *args: Any, benchmark: Benchmark, stage: Stage | None, scan: Scan, mapping: ForeignMapping, **kwargs: Any
-    ) -> None:
+        self, *args: Any, benchmark: Benchmark, stage: Stage | None, scan: Scan, mapping: ForeignMapping,
+        columns: Mapping[str, str] | None = None, **kwargs: Any,
+    ) -> None:  # fmt: skip
+        """`columns`: what a person chose that they are, by their names, before the sheet was made."""
         super().__init__(*args, **kwargs)
         self.scan, self.chosen_stage, self.base = scan, stage, mapping
         stages = benchmark.stages.filter(derivation={}).order_by("position")
@@ -154,7 +155,7 @@ class ForeignMappingForm(StyledFormMixin, forms.Form):
         for name in ("tool", "rater", "rater_member", "rotated", "encoding", "empty_is_answer"):
             if name in self.fields:
                 self.fields[name].initial = getattr(mapping, name) or self.fields[name].initial
-        self._add_columns(mapping)
+        self._add_columns(mapping, columns or {})
         self._add_questions(mapping)
 
     def _drop_unused(self, scan: Scan) -> None:
@@ -167,12 +168,13 @@ class ForeignMappingForm(StyledFormMixin, forms.Form):
             if is_unused:
                 del self.fields[name]
 
-    def _add_columns(self, mapping: ForeignMapping) -> None:
+    def _add_columns(self, mapping: ForeignMapping, chosen: Mapping[str, str]) -> None:
         main = {getattr(mapping, role): role for role in MAIN_ROLES if getattr(mapping, role)}
         choices = [(KEEP, _("Keep with the item")), *ROLE_LABELS.items(), (LEAVE_OUT, _("Leave out"))]
         for place, column in enumerate(self.scan.columns.values()):
             role = main.get(column.name) or mapping.roles.get(column.name, "")
             role = LEAVE_OUT if column.name in mapping.dropped else role
+            role = chosen.get(column.name, role)
             self.fields[f"column_{place}"] = _select(column.name, choices, role)
 
     def _add_questions(self, mapping: ForeignMapping) -> None:
@@ -231,23 +233,20 @@ class ForeignMappingForm(StyledFormMixin, forms.Form):
     def mapping(self) -> ForeignMapping:
         """Of the valid form; raters as they were mapped."""
         data, base = self.cleaned_data, self.base
-        roles, dropped, main = {}, [], dict.fromkeys(MAIN_ROLES, "")
-        for place, name in enumerate(self.scan.columns):
-            role = data.get(f"column_{place}") or KEEP
-            if role in MAIN_ROLES:
-                main[role] = name
-            elif role in ROLES:
-                roles[name] = role
-            elif role == LEAVE_OUT:
-                dropped.append(name)
         chosen = ((key, data.get(f"question_{place}")) for place, key in enumerate(self.scan.questions))
         answers = {key: str(target) for key, target in chosen if target and target != LEAVE_OUT}
-        return ForeignMapping(
-            tool=data["tool"], **main, roles=roles, dropped=dropped, answers=answers, rater=data.get("rater", ""),
+        mapping = ForeignMapping(
+            tool=data["tool"], answers=answers, rater=data.get("rater", ""),
             rater_member=data.get("rater_member", ""), raters=base.raters, models=base.models,
             empty_is_answer=bool(data.get("empty_is_answer")), rotated=data.get("rotated") or REFUSE,
             encoding=data.get("encoding", ""),
         )  # fmt: skip
+        return mapping.with_columns(self.chosen_columns())
+
+    def chosen_columns(self) -> dict[str, str]:
+        """Of the valid form: what each column is."""
+        names = enumerate(self.scan.columns)
+        return {name: self.cleaned_data.get(f"column_{place}") or KEEP for place, name in names}
 
 
 def _select(label: str, choices: Sequence[tuple[str, Any]], initial: str) -> forms.ChoiceField:

@@ -1,5 +1,6 @@
 """Files of another tool: choose them, look at what they hold, then import them."""
 
+from dataclasses import replace
 from typing import Any
 
 from django.contrib import messages
@@ -34,7 +35,9 @@ from releases.services.foreign import foreign_import, foreign_uploads
 from releases.services.foreign.foreign_sheet import campaign_of_imports, create_stage, too_long_lists
 from releases.services.foreign.foreign_uploads import ForeignUpload
 
-KEPT = ("encoding", "rater", "rater_member", "rotated", "empty_is_answer")
+COLUMNS, MOST_UPLOADS = "foreign_columns", 5
+"""In the session: of the last uploads, what was chosen that their columns are. An address would get too long."""
+KEPT = ("tool", "encoding", "rater", "rater_member", "rotated", "empty_is_answer", "cohort")
 """What was chosen before the sheet is made, and holds afterwards."""
 
 
@@ -82,7 +85,7 @@ def preview(request: HttpRequest, slug: str) -> HttpResponse:
     try:
         upload = foreign_uploads.unsign(benchmark, signed)
         files = upload.stored.open_files()
-        base = _chosen_reading(request, upload.mapping())
+        base = _chosen_reading(request, upload.mapping().with_columns(_chosen_columns(request)))
         scan, mapping = foreign_uploads.look_into(files, base, stage)
         form = _form(request, benchmark, stage, scan, mapping)
         if request.method == "POST" and form.is_valid():
@@ -103,9 +106,21 @@ def _chosen_stage(request: HttpRequest, benchmark: Benchmark) -> Stage | None:
 
 def _chosen_reading(request: HttpRequest, mapping: ForeignMapping) -> ForeignMapping:
     known = {reader.key for reader in READERS}
-    tool, encoding = request.POST.get("tool", ""), request.POST.get("encoding") or request.GET.get("encoding", "")
+    tool, encoding = (request.POST.get(name) or request.GET.get(name, "") for name in ("tool", "encoding"))
     chosen = {"tool": tool if tool in known else "", "encoding": encoding if encoding in ACCEPTED else ""}
     return ForeignMapping(**{**vars(mapping), **chosen})
+
+
+def _chosen_columns(request: HttpRequest) -> dict[str, str]:
+    kept: dict[str, dict[str, str]] = request.session.get(COLUMNS, {})
+    return kept.get(request.GET.get("files", ""), {})
+
+
+def _keep_columns(request: HttpRequest, chosen: dict[str, str]) -> None:
+    others = {files: columns for files, columns in request.session.get(COLUMNS, {}).items()
+              if files != request.GET.get("files", "")}  # fmt: skip
+    newest = list(others.items())[-MOST_UPLOADS + 1 :]
+    request.session[COLUMNS] = {**dict(newest), request.GET.get("files", ""): chosen}
 
 
 def _form(
@@ -115,7 +130,10 @@ def _form(
     is_bound = request.method == "POST" and do != "tool" and (asked or do != "look")
     posted = (request.POST,) if is_bound else ()
     kept = {name: request.GET[name] for name in KEPT if name in request.GET}
-    return ForeignMappingForm(*posted, initial=kept, benchmark=benchmark, stage=stage, scan=scan, mapping=mapping)
+    return ForeignMappingForm(
+        *posted, initial=kept, benchmark=benchmark, stage=stage, scan=scan, mapping=mapping,
+        columns=_chosen_columns(request),
+    )  # fmt: skip
 
 
 def _act(
@@ -124,6 +142,9 @@ def _act(
 ) -> HttpResponse:  # fmt: skip
     """Raises SourceProblem."""
     if request.POST.get("do") == "sheet":
+        _keep_columns(request, form.chosen_columns())
+        mapping = replace(form.mapping(), answers=None)  # a sheet takes every question
+        scan, _mapping = foreign_uploads.look_into(upload.stored.open_files(), mapping, None)
         return _create_sheet(request, benchmark, scan)
     if request.POST.get("do") != "import" or stage is None:
         scan, _mapping = foreign_uploads.look_into(upload.stored.open_files(), form.mapping(), stage)

@@ -145,6 +145,32 @@ def test_who_answered_is_kept_when_the_sheet_is_made_and_asked_before_an_import(
     assert client.post(address, {**posted, "rater": "Ana"}).status_code == 302
 
 
+COLUMN = re.compile(r'<label for="id_(column_\d+)"><bdi>(.*?)</bdi></label>')
+
+
+def columns_of(html: str) -> dict[str, str]:
+    """What each column is, by its name."""
+    posted = selected(html)
+    return {name: posted[field] for field, name in COLUMN.findall(html)}
+
+
+def test_what_columns_are_is_kept_when_the_sheet_is_made(world: World, empty: Benchmark) -> None:
+    """By their names: another text puts the columns into another order."""
+    client = world.client(world.mara)
+    address = choose(client, empty, "csv/comma-utf8.csv")
+    html = client.get(address).content.decode()
+    before = columns_of(html)
+    assert (before["Caption (EN)"], before["País"], before["WTF?!"]) == ("text", "origin", "")
+    changed = {**before, "Caption (EN)": "", "País": "-", "WTF?!": "text"}
+    chosen = {field: changed[name] for field, name in COLUMN.findall(html)}
+    posted = {**selected(html), **chosen, "cohort": str(world.egypt.pk), "do": "sheet"}
+    html = client.get(str(client.post(address, posted).headers["Location"])).content.decode()
+    assert columns_of(html) == changed
+    assert selected(html)["cohort"] == str(world.egypt.pk)
+    other = choose(client, empty, "csv/comma-utf8.csv")
+    assert columns_of(client.get(other).content.decode()) == before, "another upload has its own"
+
+
 def test_others_do_not_see_the_page_nor_its_files(world: World, empty: Benchmark) -> None:
     address = choose(world.client(world.mara), empty, *LABEL_STUDIO)
     for person in (world.stranger, world.annotators[0], world.rival):
