@@ -1,6 +1,7 @@
 """Argilla: records.json of its SDK with .argilla/settings.json, or the flattened form as Parquet. Pure."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import zip_longest
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -18,7 +19,7 @@ from releases.foreign.contract import (
 )
 from releases.foreign.json_stream import read_json_array, read_json_members
 from releases.foreign.parquet_rows import is_parquet, parquet_names, read_parquet_rows
-from releases.foreign.values import as_code, build_item, first_object, head_of, problem_of
+from releases.foreign.values import as_code, build_item, first_object, head_of, problem_of, type_problems
 
 RESPONSES, SUGGESTION = ".responses", ".suggestion"
 WITHOUT_STATUS = "records.json"
@@ -122,15 +123,7 @@ def _flat_records(file: ForeignFile) -> Iterator[tuple[int, Any]]:
         if isinstance(row, RowProblem):
             yield number, row
             continue
-        responses: dict[str, list[dict[str, Any]]] = {}
-        for question in questions:
-            values, users, states = (
-                row.get(f"{question}{RESPONSES}{suffix}") or [] for suffix in ("", ".users", ".status")
-            )
-            responses[question] = [
-                {"value": value, "user_id": user, "status": states[at] if at < len(states) else ""}
-                for at, (value, user) in enumerate(zip(values, users, strict=False))
-            ]
+        responses = {question: _flat_responses(row, f"{question}{RESPONSES}") for question in questions}
         suggestions = {
             name.removesuffix(SUGGESTION): {"value": row[name], "agent": row.get(f"{name}.agent")}
             for name in names
@@ -141,16 +134,28 @@ def _flat_records(file: ForeignFile) -> Iterator[tuple[int, Any]]:
         yield number, {"id": row.get("id"), "fields": fields, "responses": responses, "suggestions": suggestions}
 
 
+def _flat_responses(row: Mapping[str, Any], column: str) -> Any:
+    """As records.json has them: a value without a person has none there, either, and what is no list stays so."""
+    values, users, states = (row.get(f"{column}{suffix}") for suffix in ("", ".users", ".status"))
+    if not all(isinstance(part, list | None) for part in (values, users, states)):
+        return "no list"
+    triples = zip_longest(values or [], users or [], states or [])
+    return [{"value": value, "user_id": user, "status": state or ""} for value, user, state in triples]
+
+
 def _read_record(
     file: ForeignFile, number: int, row: Mapping[str, Any], mapping: ForeignMapping, kinds: Mapping[str, str]
 ) -> Iterator[ForeignRecord]:
+    yield from type_problems(file, number, row, {"metadata": "object", "suggestions": "object"})
     metadata = row.get("metadata")
     data = {**(row.get("fields") or {}), **(metadata if isinstance(metadata, dict) else {})}
     item = build_item(file, number, data, as_code(row.get("id") or number), mapping)
     yield item
     parts: dict[str, list[Part]] = {}
-    for question, rows in (row.get("responses") or {}).items():
-        for response in rows if isinstance(rows, list) else [None]:
+    responses = row.get("responses") or {}
+    yield from type_problems(file, number, responses, dict.fromkeys(responses, "list"))
+    for question, rows in responses.items():
+        for response in rows if isinstance(rows, list) else []:
             if not isinstance(response, dict) or response.get("user_id") in (None, ""):
                 text_ = _("A response to “%(question)s” does not say whose it is.")
                 yield ForeignProblem(file.name, number, "no_rater", text_ % {"question": question})
@@ -193,7 +198,9 @@ def _suggestions(
     file: ForeignFile, number: int, item: str, suggestions: Any, kinds: Mapping[str, str]
 ) -> Iterator[ForeignRecord]:
     by_agent: dict[str, list[Part]] = {}
-    for question, suggestion in suggestions.items() if isinstance(suggestions, dict) else ():
+    known = suggestions if isinstance(suggestions, dict) else {}
+    yield from type_problems(file, number, known, dict.fromkeys(known, "object"))
+    for question, suggestion in known.items():
         if isinstance(suggestion, dict):
             agent = as_code(suggestion.get("agent") or "suggestion")
             by_agent.setdefault(agent, []).append((question, suggestion.get("value"), ""))

@@ -21,9 +21,19 @@ from releases.foreign.contract import (
 )
 from releases.foreign.json_stream import read_json_members
 from releases.foreign.row_groups import group_rows
-from releases.foreign.values import as_code, as_number, four_numbers, head_of, problem_of, stem
+from releases.foreign.values import (
+    as_code,
+    as_number,
+    four_numbers,
+    head_of,
+    problem_of,
+    stem,
+    type_problem,
+    type_problems,
+)
 
 BOX = "box"
+LISTS = ("images", "annotations", "categories")
 MOST_IMAGES = 1_000_000
 RATER_MEMBERS = ("attributes.annotator", "annotator", "emic_rater", "attributes.rater", "rater")
 
@@ -86,11 +96,12 @@ def _is_coco(file: ForeignFile) -> bool:
 def _read_images(file: ForeignFile, index: CocoIndex) -> Iterator[ForeignRecord]:
     with file.open() as stream:
         for name, number, value in read_json_members(stream):
-            if name == "categories" and isinstance(value, dict):
-                if isinstance(value.get("id"), dict | list):
-                    yield ForeignProblem(file.name, number, "bad_id", _("The “id” of this category is no number."))
-                else:
-                    index.categories[value.get("id")] = as_code(value.get("name", ""))
+            if name in LISTS and not number:
+                yield (
+                    problem_of(file, 0, value) if isinstance(value, RowProblem) else type_problem(file, 0, name, "list")
+                )
+            if name == "categories" and number:
+                yield from _category(file, number, value, index)
             if name != "images" or not number:
                 continue
             if isinstance(value, RowProblem):
@@ -103,8 +114,20 @@ def _read_images(file: ForeignFile, index: CocoIndex) -> Iterator[ForeignRecord]
                 yield from _image(file, number, value, index)
 
 
+def _category(file: ForeignFile, number: int, value: Any, index: CocoIndex) -> Iterator[ForeignRecord]:
+    if isinstance(value, RowProblem):
+        yield problem_of(file, number, value)
+    elif not isinstance(value, dict):
+        yield ForeignProblem(file.name, number, "wrong_type", _("This category is not an object."))
+    elif isinstance(value.get("id"), dict | list):
+        yield ForeignProblem(file.name, number, "bad_id", _("The “id” of this category is no number."))
+    else:
+        index.categories[value.get("id")] = as_code(value.get("name", ""))
+
+
 def _image(file: ForeignFile, number: int, value: Mapping[str, Any], index: CocoIndex) -> Iterator[ForeignRecord]:
     path = str(value["file_name"])
+    yield from type_problems(file, number, value, {"width": "number", "height": "number"})
     width, height = as_number(value.get("width")), as_number(value.get("height"))
     size = (int(width), int(height)) if width and height else None
     index.entries[path] += 1

@@ -168,7 +168,7 @@ class ForeignMapping:
 
     def with_columns(self, chosen: Mapping[str, str]) -> "ForeignMapping":
         """With what columns are, by their names: one of MAIN_ROLES or ROLES, LEAVE_OUT, or empty."""
-        main = {role: name for name, role in chosen.items() if role in MAIN_ROLES}
+        main: dict[str, Any] = {role: name for name, role in chosen.items() if role in MAIN_ROLES}
         roles = {name: role for name, role in chosen.items() if role in ROLES}
         dropped = [name for name, role in chosen.items() if role == LEAVE_OUT]
         return replace(self, roles=roles, dropped=dropped, **main)

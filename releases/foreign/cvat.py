@@ -16,7 +16,7 @@ from releases.foreign.contract import (
     ForeignRecord,
     SourceProgram,
 )
-from releases.foreign.values import head_of, problem_of, stem
+from releases.foreign.values import head_of, problem_of, stem, type_problem
 from releases.foreign.xml_stream import XmlElement, parse_xml, read_xml_elements
 
 BOX, TAG = "box", "tag"
@@ -80,6 +80,8 @@ def _read_image(file: ForeignFile, number: int, image: XmlElement, rater: str) -
         return
     item = stem(name)
     size = _size(image)
+    stated = {side: image.attributes[side] for side in ("width", "height") if side in image.attributes}
+    yield from (type_problem(file, number, side, "number") for side, text in stated.items() if not text.isdecimal())
     yield ForeignItem(file.name, number, item, picture=name, size=size)
     boxes: list[ForeignBox] = []
     values: dict[str, object] = {}

@@ -28,12 +28,14 @@ from releases.foreign.values import (
     problem_of,
     read_cells,
     sides_of,
+    type_problems,
 )
 
 QUESTION, BOX = "label", "box"
 OWN = ("id", "label", "labels", "bbox", "Comments", "entities", "relations", "cats", "segmentation")
 ENDINGS = (".jsonl", ".json", ".csv")
 UNREADABLE = gettext_lazy("Nothing in this file reads as an export of doccano. Export it again, or leave it out.")
+MEMBERS = dict.fromkeys(("labels", "entities", "relations", "segmentation", "Comments", "cats"), "list")
 EVERYBODY = "all"
 """The file of a project whose members share their answers."""
 
@@ -93,7 +95,8 @@ def _rows(file: ForeignFile) -> Iterator[tuple[int, Any]]:
 
 def _from_cells(cells: Mapping[str, str]) -> dict[str, Any]:
     labels = [part for part in cells.get("label", "").split("#") if part]
-    return {**cells, "label": labels, "Comments": [cells["Comments"]] if cells.get("Comments") else []}
+    others = {name: text for name, text in cells.items() if text or name not in MEMBERS}
+    return {**others, "label": labels, "Comments": [cells["Comments"]] if cells.get("Comments") else []}
 
 
 def _read_row(
@@ -102,6 +105,7 @@ def _read_row(
     data = {name: value for name, value in row.items() if name not in OWN}
     item = build_item(file, number, data, as_code(row.get("id", number)), mapping)
     yield item
+    yield from type_problems(file, number, row, MEMBERS)
     answer = _answer(file, number, row, rater, item.key)
     if isinstance(answer, ForeignProblem) or answer.values or answer.left_out or mapping.empty_is_answer:
         yield answer
@@ -115,22 +119,26 @@ def _answer(
     labels = row.get("label", [])
     if isinstance(labels, str):
         labels = [labels]
-    if not isinstance(labels, list) or not isinstance(row.get("bbox") or [], list):
+    boxes = row.get("bbox", [])
+    if not isinstance(labels, list) or not isinstance(boxes, list | None):
         return ForeignProblem(
             file.name, number, "unreadable", _("The labels of “%(item)s” are not a list.") % {"item": item}
         )
-    if labels and all(isinstance(label, str) for label in labels):
-        values[QUESTION] = [label for label in labels if label.strip()]
-    elif labels:
-        left_out["span"] = labels
-    boxes = [_box(box) for box in row.get("bbox") or []]
+    if not all(isinstance(label, str | list | dict) for label in labels):
+        text = _("A label of “%(item)s” is neither a text nor a span.")
+        return ForeignProblem(file.name, number, "wrong_type", text % {"item": item})
+    if texts := [label for label in labels if isinstance(label, str)]:
+        values[QUESTION] = [label for label in texts if label.strip()]
+    if spans := [label for label in labels if not isinstance(label, str)]:
+        left_out["span"] = spans
+    boxes = [_box(box) for box in boxes or []]
     if None in boxes:
         return ForeignProblem(
             file.name, number, "unreadable", _("A box of “%(item)s” lacks x, y, width or height.") % {"item": item}
         )
     if boxes:
         values[BOX] = boxes
-    for name, kind in (("entities", "span"), ("relations", "relation"), ("segmentation", "polygon"),
+    for name, kind in (("labels", "span"), ("entities", "span"), ("relations", "relation"), ("segmentation", "polygon"),
                        ("Comments", "comment")):  # fmt: skip
         if isinstance(row.get(name), list) and row[name]:
             left_out[kind] = [*left_out.get(kind, []), *row[name]]

@@ -14,6 +14,7 @@ from releases.foreign.contract import (
     ForeignField,
     ForeignFile,
     ForeignMapping,
+    ForeignProblem,
     ForeignRecord,
     SourceProgram,
 )
@@ -70,6 +71,8 @@ def _read_row(
     item = build_item(file, number, data, f"{file.base}-{number}", chosen)
     item = replace(item, content=_content(row.get(item.columns.get("picture", ""))))
     yield item
+    for name in (name for name, value in row.items() if isinstance(value, bytes)):
+        yield ForeignProblem(file.name, number, "left_out", name, left_out="bytes")
     values = {name: _coded(row.get(name), labels.get(name)) for name in questions if row.get(name) is not None}
     if values:
         name = as_code(row[rater]) if rater and row.get(rater) not in (None, "") else mapping.rater

@@ -34,11 +34,20 @@ from releases.foreign.values import (
     problem_of,
     read_cells,
     sides_of,
+    type_problem,
+    type_problems,
 )
 from releases.foreign.xml_stream import XmlElement, read_xml
 
 ABOUT_ANSWERS = ("id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time")
 LOOKED_AT = 2000
+TASK_TYPES = {"drafts": "list", "annotations": "list", "predictions": "list", "comment_count": "number"}
+ANNOTATION_TYPES = {"was_cancelled": "truth", "lead_time": "number"}
+VALUE_MEMBERS = {
+    "choices": "choices", "rating": "rating", "textarea": "text", "taxonomy": "taxonomy", "number": "number",
+    "pairwise": "selected", "datetime": "datetime",
+}  # fmt: skip
+"""The types of results that are read, and the member of the value that each has."""
 SEPARATOR = " / "
 """Between the steps of a path in a taxonomy."""
 KINDS: Mapping[str, QuestionKind] = {
@@ -161,12 +170,15 @@ def _read_task(
 ) -> Iterator[ForeignRecord]:
     item = build_item(file, number, task["data"], as_code(task.get("id", number)), mapping)
     yield item
+    yield from type_problems(file, number, task, TASK_TYPES)
     for draft in _rows(task.get("drafts")):
         yield ForeignProblem(file.name, number, "left_out", json.dumps(draft)[:500], left_out="draft")
     if isinstance(count := task.get("comment_count"), int) and count > 0:
         text = _("%(n)s comments") % {"n": count}
         yield ForeignProblem(file.name, number, "left_out", text, left_out="comment")
     for annotation in _rows(task.get("annotations")):
+        if isinstance(annotation, dict):
+            yield from type_problems(file, number, annotation, ANNOTATION_TYPES)
         yield _answer(file, number, item.key, annotation)
     for prediction in _rows(task.get("predictions")):
         yield _prediction(file, number, item.key, prediction)
@@ -188,10 +200,13 @@ def _answer(file: ForeignFile, number: int, item: str, annotation: Any) -> Forei
         return ForeignProblem(
             file.name, number, "unreadable", _("An annotation of “%(item)s” has no list “result”.") % {"item": item}
         )
-    values, left_out = _read_result(annotation.get("result", []))
+    try:
+        values, left_out = _read_result(annotation.get("result", []))
+    except RowProblem as problem:
+        return problem_of(file, number, problem)
     return ForeignAnswer(
         file.name, number, item, _rater(annotation.get("completed_by")), values,
-        skipped=bool(annotation.get("was_cancelled")), at=str(annotation.get("created_at") or ""),
+        skipped=annotation.get("was_cancelled") in (True, 1), at=str(annotation.get("created_at") or ""),
         lead_seconds=as_number(annotation.get("lead_time")), left_out=left_out,
     )  # fmt: skip
 
@@ -201,22 +216,32 @@ def _prediction(file: ForeignFile, number: int, item: str, prediction: Any) -> F
         return ForeignProblem(
             file.name, number, "unreadable", _("A prediction for “%(item)s” has no list “result”.") % {"item": item}
         )
-    values, left_out = _read_result(prediction.get("result", []))
+    try:
+        values, left_out = _read_result(prediction.get("result", []))
+    except RowProblem as problem:
+        return problem_of(file, number, problem)
     name = as_code(prediction.get("model_version") or "model")
     at = str(prediction.get("created_at") or "")
     return ForeignAnswer(file.name, number, item, name, values, model=True, at=at, left_out=left_out)
 
 
 def _read_result(result: list[Any]) -> tuple[dict[str, Any], dict[str, list[Any]]]:
+    """The answers, and what has no place. Raises RowProblem for a value of another type than its question has."""
     values: dict[str, Any] = {}
     left_out: dict[str, list[Any]] = defaultdict(list)
     for row in result:
         value = row.get("value") if isinstance(row, dict) else None
         name = str(row.get("from_name") or "") if isinstance(row, dict) else ""
+        if not isinstance(row, dict) or not isinstance(value, dict | None):
+            text = _("The value of “%(name)s” is not an object, so the answer was not imported.")
+            raise RowProblem("wrong_type", text % {"name": name or "result"})
         if not isinstance(value, dict) or not name:
             left_out[_left_out_kind(row)].append(row)
             continue
         answer = _value(row, value)
+        if answer is None and _has_wrong_value(row, value):
+            text = _("The value of “%(name)s” is not of its type “%(type)s”, so the answer was not imported.")
+            raise RowProblem("wrong_type", text % {"name": name, "type": str(row["type"])[:40]})
         if answer is None:
             left_out[_left_out_kind(row)].append(row)
         elif isinstance(answer, ForeignBox):
@@ -226,6 +251,14 @@ def _read_result(result: list[Any]) -> tuple[dict[str, Any], dict[str, list[Any]
         else:
             values[name] = answer
     return values, dict(left_out)
+
+
+def _has_wrong_value(row: Mapping[str, Any], value: Mapping[str, Any]) -> bool:
+    """Whether it is a form that is read, with something that cannot be read as one; not an attribute of a region."""
+    form = str(row.get("type") or "")
+    if form in ("rectanglelabels", "rectangle"):
+        return True
+    return form in VALUE_MEMBERS and "x" not in value and value.get(VALUE_MEMBERS[form]) not in (None, "", [])
 
 
 def _left_out_kind(row: Any) -> str:
@@ -253,9 +286,9 @@ def _value(row: Mapping[str, Any], value: Mapping[str, Any]) -> Any:
         return _taxonomy(value.get("taxonomy"))
     if form == "number" and as_number(value.get("number")) is not None:
         return as_code(value["number"])
-    if form == "pairwise" and value.get("selected"):
+    if form == "pairwise" and isinstance(value.get("selected"), str) and value["selected"]:
         return [as_code(value["selected"])]
-    return str(value["datetime"]) if form == "datetime" and value.get("datetime") else None
+    return value["datetime"] if form == "datetime" and isinstance(value.get("datetime"), str) else None
 
 
 def _lines(value: Any) -> str | None:
@@ -298,10 +331,18 @@ def _read_flat(
         if item.key != before:
             yield item
             before = item.key
-        values, left_out = _flat_values({name: value for name, value in row.items() if name in questions}, names)
+        answered = {name: value for name, value in row.items() if name in questions}
+        try:
+            values, left_out = _flat_values(answered, names)
+        except RowProblem as problem:
+            yield problem_of(file, number, problem)
+            continue
+        seconds = _seconds(row.get("lead_time"))
+        if seconds is None and row.get("lead_time") not in (None, ""):
+            yield type_problem(file, number, "lead_time", "number")
         yield ForeignAnswer(
             file.name, number, item.key, _rater(row.get("annotator")), values, at=str(row.get("created_at") or ""),
-            lead_seconds=_seconds(row.get("lead_time")), left_out=left_out,
+            lead_seconds=seconds, left_out=left_out,
         )  # fmt: skip
 
 
@@ -357,6 +398,7 @@ def _has_answer_form(value: Any) -> bool:
 def _flat_values(
     row: Mapping[str, Any], names: Mapping[str, ForeignField]
 ) -> tuple[dict[str, Any], dict[str, list[Any]]]:
+    """Raises RowProblem, as _read_result does."""
     values: dict[str, Any] = {}
     left_out: dict[str, list[Any]] = defaultdict(list)
     for name, value in row.items():
@@ -383,7 +425,7 @@ def _as_result(name: str, part: Any) -> dict[str, Any]:
     if isinstance(part, str):
         return {"from_name": name, "type": "textarea", "value": {"text": [part]}}
     if not isinstance(part, dict):
-        return {"from_name": name, "type": "unknown", "value": part}
+        return {"from_name": name, "type": "unknown", "value": {"other": part}}
     types = ("rectanglelabels", "rating", "taxonomy", "choices", "number", "ranker", "polygonlabels", "brushlabels")
     kind = next((kind for kind in types if kind in part), "textarea" if "text" in part else "unknown")
     about = {name: part[name] for name in part if name.startswith(("original_", "image_"))}

@@ -34,6 +34,7 @@ from releases.foreign.values import (
     problem_of,
     read_cells,
     sides_of,
+    type_problems,
 )
 
 BOXES, FREE_TEXT = "_data", "text_box"
@@ -126,6 +127,7 @@ def _read_items(file: ForeignFile, mapping: ForeignMapping) -> Iterator[ForeignR
             if not isinstance(row, dict) or not is_id(row.get("id")):
                 yield ForeignProblem(file.name, number, "no_key", _("This row has no “id”."))
                 continue
+            yield from type_problems(file, number, row, {"image_width": "number", "image_height": "number"})
             data = {name: value for name, value in row.items() if name not in ("id", "image_width", "image_height")}
             yield build_item(file, number, data, as_code(row["id"]), mapping, size=_size(row))
 
@@ -161,9 +163,13 @@ def _state_rows(file: ForeignFile) -> Iterator[tuple[int, Any]]:
         for name, number, value in read_json_members(stream, entries_of=STATES):
             if isinstance(value, RowProblem):
                 yield max(number, 1), value
-            elif name == STATES and number:
+            elif name == STATES and not number:
+                yield number, RowProblem("wrong_type", _("“%(name)s” is not an object.") % {"name": name})
+            elif name == STATES:
                 item, pairs = value
-                yield number, {"instance_id": item, "user_id": user, "labels": _state_labels(pairs)}
+                labels = _state_labels(pairs)
+                problem = RowProblem("wrong_type", _("The labels of “%(item)s” are not pairs.") % {"item": item})
+                yield number, problem if labels is None else {"instance_id": item, "user_id": user, "labels": labels}
 
 
 def _user_of(file: ForeignFile) -> str:
@@ -174,11 +180,13 @@ def _user_of(file: ForeignFile) -> str:
         return next((user for user in users if user), "")
 
 
-def _state_labels(pairs: Any) -> dict[str, dict[str, Any]]:
+def _state_labels(pairs: Any) -> dict[str, dict[str, Any]] | None:
+    """None where one of them is no pair of question and value."""
     labels: dict[str, dict[str, Any]] = {}
-    for pair in pairs if isinstance(pairs, list) else ():
-        if isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], dict):
-            labels.setdefault(str(pair[0].get("schema")), {})[str(pair[0].get("name"))] = pair[1]
+    for pair in pairs if isinstance(pairs, list) else [pairs]:
+        if not isinstance(pair, list) or len(pair) != 2 or not isinstance(pair[0], dict):
+            return None
+        labels.setdefault(str(pair[0].get("schema")), {})[str(pair[0].get("name"))] = pair[1]
     return labels
 
 

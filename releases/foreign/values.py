@@ -2,12 +2,13 @@
 
 import io
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
 from math import isfinite
 from typing import Any
 
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from benchmarks.imports.problems import RowProblem, SourceProblem
 from benchmarks.imports.tables import separated
@@ -58,6 +59,40 @@ def _object_lines(text: str) -> Iterator[tuple[int, Any]]:
 
 def problem_of(file: ForeignFile, number: int, problem: RowProblem) -> ForeignProblem:
     return ForeignProblem(file.name, number, problem.code, problem.message)
+
+
+TYPES: Mapping[str, tuple[Callable[[Any], bool], Any]] = {
+    "list": (lambda value: isinstance(value, list), gettext_lazy("“%(name)s” is not a list. Nothing of it was read.")),
+    "object": (
+        lambda value: isinstance(value, dict),
+        gettext_lazy("“%(name)s” is not an object. Nothing of it was read."),
+    ),
+    "number": (
+        lambda value: as_number(value) is not None,
+        gettext_lazy("“%(name)s” is not a number. It was left out."),
+    ),
+    "truth": (
+        lambda value: isinstance(value, bool) or value in (0, 1),
+        gettext_lazy("“%(name)s” is neither true nor false. It was left out."),
+    ),
+}
+
+
+def type_problem(file: ForeignFile, number: int, name: str, wanted: str) -> ForeignProblem:
+    """`wanted`: a key of TYPES."""
+    _check, message = TYPES[wanted]
+    return ForeignProblem(file.name, number, "wrong_type", str(message) % {"name": name[:60]})
+
+
+def type_problems(
+    file: ForeignFile, number: int, row: Mapping[str, Any], wanted: Mapping[str, str]
+) -> Iterator[ForeignProblem]:  # fmt: skip
+    """Of members that are there and are of another type, so that nothing of them is read. `wanted`: name to a key of
+    TYPES."""
+    for name, kind in wanted.items():
+        value = row.get(name)
+        if value is not None and not TYPES[kind][0](value):
+            yield type_problem(file, number, name, kind)
 
 
 def read_cells(file: ForeignFile) -> Iterator[tuple[int, Cells | RowProblem]]:
@@ -185,7 +220,7 @@ def build_item(
 
 def _path(value: Any) -> str:
     """A picture as a path; some tools keep it in an object beside its bytes."""
-    if isinstance(value, Mapping):
+    if isinstance(value, Mapping) and {"path", "bytes"} & value.keys():
         value = value.get("path")
     return str(value or "")
 
