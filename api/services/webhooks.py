@@ -15,6 +15,7 @@ from api.models import Webhook, WebhookAttempt, WebhookDelivery
 from api.protocol.webhook_types import TEST, TYPES
 from api.services.webhook_signatures import new_secret
 from benchmarks.models import Benchmark
+from benchmarks.services.safe_fetch import is_private_host
 from jobs.models import record
 from jobs.queries.event_feed import current_position, feed_epoch
 from people.models import Team, User
@@ -157,7 +158,8 @@ def new_message_id() -> str:
 
 
 def checked_url(url: str) -> str:
-    """Raises WebhookRefused. Whether the address may be asked is looked at whenever a message is sent."""
+    """Raises WebhookRefused, also for a number of a private network. What a name leads to is looked at whenever a
+    message is sent."""
     parts = urlsplit(url.strip())
     try:
         has_host = bool(parts.hostname) and parts.port != 0
@@ -168,6 +170,8 @@ def checked_url(url: str) -> str:
         raise WebhookRefused(_("Write a web address that begins with https://, in ASCII letters."), "url")
     if parts.username is not None or parts.password is not None or parts.fragment:
         raise WebhookRefused(_("The address contains a name, a password or a fragment. Remove it."), "url")
+    if is_private_host(parts.hostname or ""):
+        raise WebhookRefused(_("This address is in a private network. Write an address of the internet."), "url")
     return url.strip()
 
 

@@ -232,6 +232,26 @@ def is_allowed_address(number: str) -> bool:
     return address.is_global and not (address.is_multicast or address.is_reserved or address.is_unspecified)
 
 
+def is_private_host(host: str) -> bool:
+    """Whether the host of an address is, without asking anybody, none that may be fetched from: a number, however it is
+    written (2130706433, 127.1, 0x7f.0.0.1), or this machine's own name. Other names are looked at when they are asked.
+
+    >>> is_private_host("127.1"), is_private_host("93.184.216.34"), is_private_host("example.org")
+    (True, False, False)
+    """
+    name = host.rstrip(".").lower()
+    if name == "localhost" or name.endswith(".localhost"):
+        return not is_allowed_address("127.0.0.1")
+    try:
+        return not is_allowed_address(str(ip_address(name.partition("%")[0])))
+    except ValueError:
+        pass
+    try:
+        return not is_allowed_address(socket.inet_ntoa(socket.inet_aton(name)))
+    except OSError:
+        return False
+
+
 def is_metadata(address: Address) -> bool:
     """Whether a cloud tells its guests secrets at this address; no setting opens it."""
     return any(address in ip_network(network) for network in settings.METADATA_NETWORKS)

@@ -78,6 +78,27 @@ def test_what_cannot_be_done_is_named(world: World, change: dict[str, Any], poin
     assert not Webhook.objects.exists()
 
 
+def test_an_address_in_a_private_network_is_refused_at_once(world: World, settings: Any) -> None:
+    """By a program and on the page, when a webhook is created and when it is changed; allowed where the site names the
+    network."""
+    client, browser = program(world.mara, "write"), world.client(world.mara)
+    new = {"team": "nile-lab", "benchmark": "sea-and-river", "url": "https://127.0.0.1/hook", "verbs": ["run.finished"]}
+    allowed = send(client, "POST", URL, new)
+    assert allowed.status_code == 201, "EMIC_FETCH_ALLOW has 127.0.0.0/8"
+    address = f"{URL}{allowed.json()['id']}/"
+    settings.FETCH_ALLOW = []
+    changed = {"url": "https://[::1]/hook"}
+    for reply in (send(client, "POST", URL, new), send(client, "PATCH", address, changed, if_match="*")):
+        (error,) = problem(reply, 422, "refused")["errors"]
+        assert error["pointer"] == "/url" and "private network" in error["detail"]
+    page = "/teams/nile-lab/webhooks/"
+    posted = {name: new[name] for name in ("url", "benchmark", "verbs")}
+    for path in (page, f"/webhooks/{allowed.json()['id']}/save"):
+        refused = browser.post(path, posted)
+        assert refused.status_code == 400 and "This address is in a private network." in refused.content.decode()
+    assert Webhook.objects.get().url == new["url"]
+
+
 def test_webhooks_are_for_those_who_work_on_the_benchmark_and_for_admins(world: World, settings: Any) -> None:
     new = {"team": "nile-lab", "benchmark": "sea-and-river", "url": OUTSIDE, "verbs": ["run.finished"]}
     every = {name: value for name, value in new.items() if name != "benchmark"}

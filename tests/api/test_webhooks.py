@@ -444,6 +444,9 @@ def test_private_addresses_are_refused(settings: Any, url: str) -> None:
     settings.FETCH_ALLOW = []
     settings.PRIVATE_ENDPOINTS = ["127.0.0.0/8", "10.0.0.0/8", "192.168.0.0/16", "::1/128"]
     assert post(url, b"{}", {}).error == "private", "also where models may answer from there"
+    with pytest.raises(webhooks.WebhookRefused, match="in a private network") as refused:
+        webhooks.checked_url(url)
+    assert refused.value.member == "url", "and nobody waits for the first message to learn it"
 
 
 def test_a_name_that_leads_into_a_private_network_is_refused(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
