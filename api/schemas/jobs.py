@@ -18,6 +18,7 @@ class JobSerializer(s.Serializer):
     remarks = s.DictField(child=s.IntegerField(), help_text="How many rows were taken with a remark, by its code.")
     notes = s.ListField(child=s.CharField())
     error = s.CharField(allow_blank=True, help_text="Why it failed.")
+    summary = s.CharField(help_text="How far it is or how it ended, in the words of its page.")
     created_at = s.DateTimeField()
     started_at = s.DateTimeField(allow_null=True)
     finished_at = s.DateTimeField(allow_null=True)

@@ -24,6 +24,7 @@ from benchmarks.models import Benchmark
 from jobs.access import job_for
 from jobs.formats.numbers import parse_int
 from jobs.models import Job, JobRow
+from jobs.pages.progress import summary
 from jobs.services import lifecycle
 from people.access import visible_teams
 from people.models import Team, User
@@ -170,5 +171,6 @@ def _job_json(job: Job, benchmark: str | None, team: str | None) -> dict[str, An
         "counts": job.result.get("counts", {}),
         "remarks": job.result.get("remarks", {}),
         "notes": job.result.get("notes", []),
+        "summary": summary(job),
         "page": reverse("jobs:job", args=[job.pk]),
     }

@@ -76,13 +76,12 @@ class Job:
 
     @property
     def summary(self) -> str:
-        """How it ended, in a line.
+        """How far it is or how it ended, in the words of its page. A site of an earlier version writes none.
 
-        >>> Job(None, {**EXAMPLE, "counts": {"created": 12, "error": 1}}).summary
-        'Import of a.csv: done, 12 created, 1 error'
+        >>> Job(None, {**EXAMPLE, "summary": "Import of a.csv: Done, Added: 12, Rejected: 1"}).summary
+        'Import of a.csv: Done, Added: 12, Rejected: 1'
         """
-        counts = [f"{number} {outcome}" for outcome, number in self.counts.items() if number]
-        return ", ".join([f"{self.title}: {self.state}", *counts, *([self.error] if self.error else [])])
+        return str(self.raw.get("summary") or f"{self.title}: {self.state}")
 
     def refresh(self, wait: int = 0) -> Job:
         """Ask again; with `wait`, the site answers when the job is over, or after so many seconds."""

@@ -29,7 +29,20 @@ def progress_context(job: Job, place: JobScope) -> dict[str, Any]:
         "percent": min(100.0, 100 * job.done / job.total) if job.total else None,
         "in_steps": kind is not None and kind.in_steps,
         "counts": job_reports.counts(job),
-        "remarks": job_reports.remarks(job, kind.remarks) if kind else [],
+        "remarks": _remarks(job),
         "form": kind.form_link(job) if kind and is_faulty and place.may_change else None,
         "next": kind.next_link(job) if kind and job.state == Job.State.DONE else None,
     }
+
+
+def _remarks(job: Job) -> list[tuple[str, int]]:
+    kind = kinds.find_kind(job.kind)
+    return job_reports.remarks(job, kind.remarks) if kind else []
+
+
+def summary(job: Job) -> str:
+    """How far a job is, or how it ended, in one line and in the words of its page."""
+    kind = kinds.find_kind(job.kind)
+    numbers = [] if kind and kind.in_steps else [(words, number) for _code, words, number in job_reports.counts(job)]
+    parts = [f"{words}: {number}" for words, number in (*numbers, *_remarks(job))]
+    return ", ".join([f"{job.title}: {job.get_state_display()}", *parts, *([job.error] if job.error else [])])

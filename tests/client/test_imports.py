@@ -36,7 +36,7 @@ def test_a_table_and_its_pictures_are_imported_and_awaited(
     preview = benchmark.items.preview(TABLES / "semicolon-utf8-bom.csv")
     assert preview["mapping"]["file"] == "img_file"
     job = benchmark.items.upload(folder, TABLES / "semicolon-utf8-bom.csv", mapping=MAPPING)
-    assert job.wait().summary == "Import of semicolon-utf8-bom.csv: done, 12 created"
+    assert job.wait().summary == "Import of semicolon-utf8-bom.csv: Done, Added: 12"
     assert [item.key for item in benchmark.items()] == [f"{number:04}" for number in range(1, 13)]
     assert [row.outcome for row in job.rows()] == ["created"] * 12
     assert [entry.id for entry in benchmark.jobs] == [job.id]
@@ -54,6 +54,7 @@ def test_rejected_rows_raise_with_the_rows_and_the_rest_is_there(
         job.wait()
     assert [(row.outcome, row.reason) for row in raised.value.rows] == [("error", "missing")]
     assert job.wait(strict=False).counts == {"created": 11, "error": 1}
+    assert job.summary == "Import of comma-utf8.csv: Done, Added: 11, Rejected: 1", "as the page of the job says it"
     with pytest.raises(emic_client.Refused) as refused:
         benchmark.items.upload(folder, TABLES / "comma-utf8.csv", mapping={"file": "colour"})
     assert refused.value.problem.errors[0]["pointer"] == "/mapping/file"
