@@ -94,8 +94,12 @@ TEMPLATES = [
 DATABASES = {"default": env.db("DATABASE_URL", "postgres://emic@localhost/emic")}
 DATABASES["default"]["ENGINE"] = "config.postgresql"
 DB_POOL = env.int("EMIC_DB_POOL", 8)  # connections per process; 0 for none kept, which tests need
+# A transaction that writes and is forgotten holds back the feed of events, so the server ends it. Readers have longer:
+# see releases.rows.snapshot.
+DB_OPTIONS = "-c idle_in_transaction_session_timeout=60s"
 DATABASES["default"]["OPTIONS"] = {
     **DATABASES["default"].get("OPTIONS", {}),
+    "options": f"{DATABASES['default'].get('OPTIONS', {}).get('options', '')} {DB_OPTIONS}".strip(),
     "pool": {"min_size": 1, "max_size": DB_POOL, "timeout": 10} if DB_POOL else False,
 }
 DATABASES["default"]["CONN_HEALTH_CHECKS"] = True

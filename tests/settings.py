@@ -9,6 +9,7 @@ from config.settings import *  # noqa: E402, F403
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
 DATABASES["default"]["CONN_MAX_AGE"] = 60  # noqa: F405  (as in use, a request of a browser need not connect anew)
+DATABASES["default"]["OPTIONS"]["options"] = ""  # noqa: F405  (a test is one transaction, and may think for long)
 CELERY_BROKER_URL = "memory://"
 SECRETS_KEYS = ["dGhpcyBrZXkgaXMgZm9yIHRlc3RzIGFuZCBub3RoaW4="]
 ALLOWED_HOSTS = ["localhost", "127.0.0.1", "testserver"]

@@ -33,10 +33,14 @@ class SnapshotRows:
 
 @contextmanager
 def repeatable_read() -> Iterator[None]:
-    """Every statement sees the same moment. Inside a transaction that has begun, each sees its own."""
+    """Every statement sees the same moment. Inside a transaction that has begun, each sees its own.
+
+    Whoever reads the rows may be slow, so the server waits ten minutes for the next statement, not one.
+    """
     begun = connection.in_atomic_block
     with transaction.atomic():
         if not begun:
             with connection.cursor() as cursor:
                 cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+                cursor.execute("SET LOCAL idle_in_transaction_session_timeout = '10min'")
         yield

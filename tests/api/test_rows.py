@@ -6,6 +6,7 @@ import json
 import zipfile
 from typing import Any
 
+import psycopg
 import pytest
 from django.core.cache import cache
 from django.db import connection
@@ -256,6 +257,20 @@ def test_a_person_reads_two_streams_at_once(world: World, campaign: Campaign) ->
     assert streamed(client, address(world, "annotations/"))[1].count(b"\n") == 7
 
 
+def idle_time(line: Any) -> str:
+    """After how long PostgreSQL ends a transaction that does nothing."""
+    with line.cursor() as cursor:
+        cursor.execute("SHOW idle_in_transaction_session_timeout")
+        return str(cursor.fetchone()[0])
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_transaction_that_is_forgotten_ends_after_a_minute(settings: Any) -> None:
+    """It would hold back the feed of events."""
+    with psycopg.connect(**connection.get_connection_params() | {"options": settings.DB_OPTIONS}) as line:
+        assert idle_time(line) == "1min"
+
+
 @pytest.mark.django_db(transaction=True)
 def test_a_stream_is_of_one_moment_and_leaves_the_connection_usable(world: World) -> None:
     world.add_items(8)
@@ -269,8 +284,9 @@ def test_a_stream_is_of_one_moment_and_leaves_the_connection_usable(world: World
     assert not connection.in_atomic_block
     give_ratings(campaign, world.egypt, world.nour, {world.items[4]: "3"})
     unread: Any = client.get(address(world, "annotations/"), headers=STREAM)
-    assert connection.in_atomic_block
+    assert connection.in_atomic_block and idle_time(connection) == "10min", "a slow reader is waited for"
     unread.close()
+    assert idle_time(connection) == "0", "as it was: a test may think for long"
     assert not connection.in_atomic_block and not streams.SLOTS.is_open(world.mara.pk), "a broken stream makes room"
     assert client.get(address(world, "annotations/count/")).json() == {"count": 5}
 
