@@ -33,8 +33,17 @@ SELECT {PLACE.sql} FROM annotation_campaigncohort cc
   LEFT JOIN annotation_ruleversion rv ON rv.id = c.rule_version_id
 WHERE cc.id = %s
 """
+# What a sheet says of these. Anything else is read when it is asked for.
+ONLY = {
+    "p": ("id", "cohort_id", "rater_id"),
+    "i": ("id", "stage_id", "key", "concept", "answer_target", "text", "context"),
+    "r": ("id", "kind", "user_id"),
+    "us": ("id", "name", "language", "time_zone", "is_active"),
+    "x": ("id", "item_id", "image_id", "role", "alt"),
+    "m": ("id", "team_id", "sha256", "width", "height"),
+}
 ROW = JoinedColumns(
-    a=Assignment, p=Participation, u=Unit, i=Item, r=Rater, us=User, d=Draft, x=ItemImage, m=Image
+    ONLY, a=Assignment, p=Participation, u=Unit, i=Item, r=Rater, us=User, d=Draft, x=ItemImage, m=Image
 )  # fmt: skip
 FACTS = (
     """(SELECT json_agg(json_build_array(f.id, f.key, f.value)) FROM benchmarks_itemfact f WHERE f.item_id = i.id)"""
