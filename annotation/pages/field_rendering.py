@@ -1,5 +1,6 @@
 """The fields of a sheet as HTML, with what stands between them. Nothing here writes."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -12,7 +13,7 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from annotation.displays.layout import ResolvedLayout
-from annotation.fields.bound_field import BoundField, bind_fields
+from annotation.fields.bound_field import BoundField, answer_views, bind_fields
 from annotation.fields.contract import Shown
 from annotation.fields.form import Localiser
 from annotation.models import Draft, RuleVersion, SheetVersion
@@ -22,6 +23,7 @@ from benchmarks.rules.acceptance import Rule
 from people.locales import overlay
 
 Pieces = tuple[tuple[str, str], ...]
+SHORT = 200  # characters of answers that are worth keeping as they were drawn
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,20 @@ def render_filled_fields(
     marks = [mark for mark in filled.confirmed if any(mark.startswith(f"{check.key}:") for check in sheet.checks)]
     end = render_to_string("annotation/sheet/sheet_problems.html", {"remarks": remarks, "marks": marks})
     return join_with_fold((*pieces, ("", end)), layout)
+
+
+def render_answers(version: SheetVersion, speech: Localiser, answers: Mapping[str, Any]) -> str:
+    """Answers in words. Many people give the same short ones, and these are kept."""
+    text = json.dumps(answers, sort_keys=True)
+    draw = _cached_renderer(_render_answers, version) if len(text) <= SHORT else _render_answers.__wrapped__
+    rendered: str = draw(version, speech, text, _text_revision())
+    return rendered
+
+
+@lru_cache(maxsize=1024)
+def _render_answers(version: SheetVersion, speech: Localiser, answers: str, _revision: int) -> str:
+    rows = answer_views(sheet_of(version).fields, speech, json.loads(answers))
+    return render_to_string("annotation/sheet/answer_rows.html", {"rows": rows})
 
 
 def from_draft(draft: Draft | None) -> SheetInput:

@@ -5,11 +5,12 @@ import uuid
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Any
 
 from django.conf import settings
 from django.template.loader import render_to_string
-from django.urls import reverse
+from django.urls import get_script_prefix, reverse
 from django.utils import timezone, translation
 
 from annotation.displays import Display, Shown, display
@@ -23,7 +24,14 @@ from annotation.instructions.protocol import Protocol
 from annotation.models import Annotation, Assignment, CampaignCohort, Draft
 from annotation.pages.decisions import DecisionView
 from annotation.pages.disputes import Dispute, dispute_of
-from annotation.pages.field_rendering import SheetInput, from_draft, render_empty_fields, render_filled_fields, rules_of
+from annotation.pages.field_rendering import (
+    SheetInput,
+    from_draft,
+    render_answers,
+    render_empty_fields,
+    render_filled_fields,
+    rules_of,
+)
 from annotation.pages.recipe_names import recipe_name
 from annotation.pages.reviews import return_note
 from annotation.pages.status_text import NoWorkText, format_moment, no_work_text, time_zone_for
@@ -118,32 +126,67 @@ class UndoOffer:
 
     assignment_id: int
     version: int
-    answers: list[AnswerView]
+    answers: str
+    """In words, as HTML."""
     seconds: int
     about: str = ""
     skipped: str = ""
     """The reason, if it was no answer but a skip."""
+
+    @property
+    def base(self) -> str:
+        return base_of(self.assignment_id)
 
 
 @dataclass(frozen=True)
 class WorkPage:
     """All that changes from one sheet to the next."""
 
-    campaign_id: int
-    name: str
-    cohort_name: str
-    team_id: int
+    user: User
+    place: CampaignCohort
     progress: Progress
     hand: SheetView | None
     ahead: SheetView | None
     nothing: NoWorkText | None
     undo: UndoOffer | None
     notice: str
-    zone: str = ""
-    scripts: Sequence[str] = ()
-    styles: Sequence[str] = ()
-    rules: Mapping[str, Any] = field(default_factory=dict)
-    keys: Sequence[tuple[str, Any]] = ()
+
+    @property
+    def campaign_id(self) -> int:
+        return self.place.campaign_id
+
+    @property
+    def name(self) -> str:
+        return recipe_name(self.place.campaign.name)
+
+    @property
+    def cohort_name(self) -> str:
+        return self.place.cohort.name
+
+    @property
+    def team_id(self) -> int:
+        return self.place.cohort.team_id
+
+    @property
+    def zone(self) -> str:
+        return str(time_zone_for(self.user, self.place.cohort))
+
+    @property
+    def scripts(self) -> Sequence[str]:
+        return files_of(self.place)[0]
+
+    @property
+    def styles(self) -> Sequence[str]:
+        return files_of(self.place)[1]
+
+    @property
+    def keys(self) -> Sequence[tuple[str, Any]]:
+        return keys_of(self.place)
+
+    @property
+    def rules(self) -> Mapping[str, Any]:
+        campaign = self.place.campaign
+        return rules_of(campaign.sheet_version, campaign.rule_version_id, language(), self.cohort_name)
 
 
 @dataclass(frozen=True)
@@ -154,6 +197,16 @@ class RejectedAnswers:
     parsed: ParsedSheet
     confirmed: Collection[str] = ()
     trace: Mapping[str, Any] = field(default_factory=dict)
+
+
+def base_of(assignment_id: int) -> str:
+    """Where the addresses of what a person does with an assignment begin."""
+    return f"{_base_of_all(get_script_prefix())}{assignment_id}/"
+
+
+@lru_cache(maxsize=8)
+def _base_of_all(_prefix: str) -> str:
+    return reverse("annotation:submit", args=[0]).removesuffix("0/submit")
 
 
 def language() -> str:
@@ -180,7 +233,7 @@ def build_sheet_view(assignment: Assignment, at: datetime, refusal: RejectedAnsw
     words = layout_for_person(stage, shown, cohort, language())
     return SheetView(
         assignment_id=assignment.pk,
-        base=reverse("annotation:submit", args=[assignment.pk]).removesuffix("submit"),
+        base=base_of(assignment.pk),
         shown=shown,
         display=display(stage.display),
         layout=words,
@@ -272,24 +325,16 @@ def build_work_page(
     progress: Progress | None = None,
 ) -> WorkPage:
     """`progress` of the cohort, where the caller has just read it."""
-    nothing, campaign = work.no_work, place.campaign
-    scripts, styles = files_of(place)
+    nothing = work.no_work
     return WorkPage(
-        campaign_id=place.campaign_id,
-        name=recipe_name(place.campaign.name),
-        cohort_name=place.cohort.name,
-        team_id=place.cohort.team_id,
+        user=user,
+        place=place,
         progress=progress or progress_of([place.pk])[place.pk],
         hand=build_sheet_view(work.current, at) if work.current else None,
         ahead=build_sheet_view(work.prefetched, at) if work.prefetched else None,
         nothing=no_work_text(nothing.reason, nothing.until, time_zone_for(user, place.cohort)) if nothing else None,
         undo=undo,
         notice=notice,
-        zone=str(time_zone_for(user, place.cohort)),
-        scripts=scripts,
-        styles=styles,
-        keys=keys_of(place),
-        rules=rules_of(campaign.sheet_version, campaign.rule_version_id, language(), place.cohort.name),
     )
 
 
@@ -299,14 +344,15 @@ def undo_offer(assignment: Assignment, live: Annotation | None, at: datetime) ->
     if assignment.state == Assignment.State.SKIPPED and live is None:
         left = (assignment.changed_at + grace - at).total_seconds()
         skipped = reason_in_words(assignment)
-        return UndoOffer(assignment.pk, 0, [], int(left), shown_context(assignment), skipped) if left >= 1 else None
+        return UndoOffer(assignment.pk, 0, "", int(left), shown_context(assignment), skipped) if left >= 1 else None
     if live is None or not live.live or at - live.submitted_at > grace:
         return None
     if live.uncounted_because in KEPT_ONLY.values():
         return None
     left = (live.submitted_at + grace - at).total_seconds()
-    texts = answer_texts(assignment, live)
-    return UndoOffer(assignment.pk, live.version, texts, max(1, int(left)), shown_context(assignment))
+    version, cohort = assignment.campaign.sheet_version, place_of(assignment).cohort
+    answers = render_answers(version, localiser_for(cohort), live.answers)
+    return UndoOffer(assignment.pk, live.version, answers, max(1, int(left)), shown_context(assignment))
 
 
 def answer_texts(assignment: Assignment, live: Annotation) -> list[AnswerView]:

@@ -9,7 +9,9 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.contrib.messages import get_messages
 from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.middleware.csrf import get_token
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
@@ -21,6 +23,7 @@ from django.views.decorators.http import require_POST
 from annotation.access import assignment_for
 from annotation.displays.layout import Layout
 from annotation.models import Annotation, Assignment, CampaignCohort
+from annotation.pages.sheet_shell import draw_fragment
 from annotation.pages.sheet_view import (
     RejectedAnswers,
     WorkPage,
@@ -92,7 +95,12 @@ def respond_with_next(
         return to_sheet(assignment, f"?after={assignment.pk}" if gave or undo_offer(assignment, gave, at) else "")
     user, place, undo = current_user(request), place_of(assignment), undo_offer(assignment, gave, at)
     work_page = build_work_page(user, place, work, at, undo=undo, notice=notice, progress=progress)
-    return render(request, "annotation/sheet/fragment.html", {"work_page": work_page})
+    return fragment_response(request, work_page)
+
+
+def fragment_response(request: HttpRequest, work_page: WorkPage, status: int = 200) -> HttpResponse:
+    """The sheets for a script."""
+    return HttpResponse(draw_fragment(work_page, get_token(request), get_messages(request)), status=status)
 
 
 @own_assignment_required
@@ -153,10 +161,9 @@ def respond_with_errors(
 
 
 def render_errors(request: HttpRequest, place: CampaignCohort, work_page: WorkPage) -> HttpResponse:
-    context: dict[str, Any] = {"work_page": work_page}
     if is_script_request(request):
-        return render(request, "annotation/sheet/fragment.html", context, status=422)
-    context |= {"instructions": instructions_of(place), "reasons": reasons_of(place)}
+        return fragment_response(request, work_page, 422)
+    context = {"work_page": work_page, "instructions": instructions_of(place), "reasons": reasons_of(place)}
     return render(request, "annotation/sheet/page.html", context, status=422)
 
 

@@ -1,7 +1,6 @@
 """The annotator's home, and the sheet page."""
 
 from datetime import datetime
-from typing import Any
 
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
@@ -20,7 +19,7 @@ from annotation.queries.gate import SHUTS_OUT
 from annotation.services.answers import submit
 from annotation.services.queue import next_work
 from annotation.services.queue.next_work import Work
-from annotation.views.answers import is_script_request
+from annotation.views.answers import fragment_response, is_script_request
 from jobs.formats.numbers import parse_id
 from people.models import User
 from people.pages.tabs import tabs_for
@@ -59,10 +58,10 @@ def sheet(request: HttpRequest, campaign_id: int) -> HttpResponse:
     if changed is not None and not (claimed.no_work and claimed.no_work.reason in SHUTS_OUT):
         claimed = Work(changed, claimed.current if claimed.current != changed else claimed.prefetched, None)
     undo = previous_answer(user, campaign_id, request.GET.get("after", ""), at)
-    context: dict[str, Any] = {"work_page": sheet_view.build_work_page(user, place, claimed, at, undo=undo)}
-    context["asked"] = request.GET.get("open", "")
+    work_page = sheet_view.build_work_page(user, place, claimed, at, undo=undo)
     if is_script_request(request):
-        return render(request, "annotation/sheet/fragment.html", context)
+        return fragment_response(request, work_page)
+    context = {"work_page": work_page, "asked": request.GET.get("open", "")}
     context |= {"instructions": sheet_view.instructions_of(place), "reasons": sheet_view.reasons_of(place)}
     return render(request, "annotation/sheet/page.html", context)
 

@@ -18,8 +18,17 @@ from annotation.fields.bound_field import bind_fields
 from annotation.fields.form import Localiser
 from annotation.fields.registry import KINDS, Kind
 from annotation.pages import sheet_shell
-from annotation.pages.sheet_shell import MARK, draw_sheet, is_usual, render_whole
+from annotation.pages.sheet_shell import (
+    MARK,
+    UNDO,
+    draw_gauge,
+    draw_sheet,
+    draw_undo,
+    is_usual,
+    render_whole,
+)
 from annotation.pages.sheet_view import SheetView, UndoOffer
+from annotation.queries.progress import Progress
 from tests.contracts.test_displays import shown_for_display
 from tests.contracts.test_field_kinds import sheet_of, shown_to
 
@@ -55,7 +64,7 @@ def whole(face: SheetView, token: str, undo: UndoOffer | None = None) -> str:
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.key)
 def test_every_kind_and_display_in_every_language_is_the_same_either_way(kind: Kind, language: str) -> None:
-    undo = UndoOffer(77, 2, [], 29, about=HOSTILE)
+    undo = UndoOffer(77, 2, SafeString("<b>3</b>"), 29, about=HOSTILE)
     with translation.override(language), timezone.override(ZoneInfo("Asia/Kathmandu")):
         fields = fields_html(kind, language)
         for display in DISPLAYS:
@@ -117,3 +126,18 @@ def test_no_mark_is_left_in_a_sheet() -> None:
     shell = sheet_shell._shell("en", 0, sheet_shell.Shape(True, True, True, True, True))
     assert set(shell[1::2]) == {*sheet_shell.VALUES, "csrf_token", "undo_strip"}
     assert MARK not in "".join(shell)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_gauge_and_strip_are_the_same_either_way(language: str) -> None:
+    with translation.override(language):
+        for given, asked in ((0, 0), (0, 3), (1, 3), (3162, 10_000), (1, 8), (5, 1000), (1_000_000, 1_000_000), (7, 3)):
+            progress = Progress(given, asked)
+            context = {"progress": progress, "cohort_name": HOSTILE.replace(MARK, ""), "id": "gauge"}
+            rendered = render_to_string("annotation/cohort_progress.html", context)
+            assert draw_gauge(progress, HOSTILE.replace(MARK, "")) == rendered
+        for about in ("", HOSTILE):
+            offer = UndoOffer(77, 2, SafeString("<b>3</b>"), 29, about)
+            assert draw_undo(offer, "a") == render_to_string(UNDO, {"undo": offer, "csrf_token": "a"})
+        skipped = draw_undo(UndoOffer(77, 0, "", 29, skipped=HOSTILE), "a")
+        assert "&lt;script&gt;" in skipped and "<script>" not in skipped
