@@ -31,6 +31,15 @@ from annotation.views import (
 
 app_name = "annotation"
 urlpatterns = [
+    # what a person does with a sheet: first, for most requests of a busy site are these
+    path("assignments/<int:assignment_id>/submit", answers.submit, name="submit"),
+    path("assignments/<int:assignment_id>/skip", answers.skip, name="skip"),
+    path("assignments/<int:assignment_id>/undo", answers.undo, name="undo"),
+    path("assignments/<int:assignment_id>/draft", answers.draft, name="draft"),
+    path("assignments/<int:assignment_id>/picture", pictures.upload_picture, name="picture"),
+    path("assignments/<int:assignment_id>/report", answers.report, name="report"),
+    path("assignments/<int:assignment_id>/change", history.reopen_answer, name="change"),
+    path("assignments/<int:assignment_id>/leave", history.cancel_change, name="leave"),
     # a benchmark's campaigns, for those who plan them
     path("b/<slug:slug>/coverage/", coverage.page, name="coverage"),
     path("b/<slug:slug>/coverage/stages/<int:stage_id>/", coverage_cells.cells, name="coverage_cells"),
@@ -102,14 +111,6 @@ urlpatterns = [
     path("work/<int:campaign_id>/pack/take", packs.take, name="pack_take"),
     path("work/<int:campaign_id>/pack/give-back", packs.give_back, name="pack_give_back"),
     path("work/<int:campaign_id>/ready/", protocol.ready, name="ready"),
-    path("assignments/<int:assignment_id>/submit", answers.submit, name="submit"),
-    path("assignments/<int:assignment_id>/skip", answers.skip, name="skip"),
-    path("assignments/<int:assignment_id>/undo", answers.undo, name="undo"),
-    path("assignments/<int:assignment_id>/draft", answers.draft, name="draft"),
-    path("assignments/<int:assignment_id>/picture", pictures.upload_picture, name="picture"),
-    path("assignments/<int:assignment_id>/report", answers.report, name="report"),
-    path("assignments/<int:assignment_id>/change", history.reopen_answer, name="change"),
-    path("assignments/<int:assignment_id>/leave", history.cancel_change, name="leave"),
     path("work/history/", history.history, name="history"),
     path("offline/", offline.offline, name="offline"),
     path("manifest.webmanifest", offline.manifest, name="manifest"),

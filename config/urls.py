@@ -9,6 +9,7 @@ from config.old_addresses import urlpatterns as old_addresses
 
 handler500 = "config.full_disk.server_error"
 urlpatterns = [
+    path("", include("annotation.urls")),
     path("", home, name="home"),
     path("healthz", healthz, name="healthz"),
     path("readyz", readyz, name="readyz"),
@@ -16,7 +17,6 @@ urlpatterns = [
     path("", include("people.urls")),
     path("", include("jobs.urls")),
     path("", include("benchmarks.urls")),
-    path("", include("annotation.urls")),
     path("", include("predictions.urls")),
     path("", include("evaluation.urls")),
     path("", include("releases.urls")),
