@@ -51,7 +51,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "config.middleware.SelectiveGZip",
-    "csp.middleware.CSPMiddleware",
+    "config.headers.ContentSecurityPolicy",
     "config.database_guard.SilentDatabase",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
