@@ -18,8 +18,9 @@ def assignment_for(user: Person, assignment_id: int) -> Assignment:
     if not user.is_active:
         raise Http404
     assignment = assignments.load_own_assignment(assignment_id, user.pk)
-    if assignment is None:
+    if assignment is None or not isinstance(user, User):
         raise Http404
+    assignment.rater.user = user
     return assignment
 
 

@@ -248,9 +248,7 @@ def compare_versions(versions: Sequence[Annotation], speech: Localiser) -> list[
 
 
 def return_note(assignment: Assignment, zone: ZoneInfo, language: str) -> DecisionView | None:
-    """Why an answer was returned, for its author; None where it was not."""
-    if assignment.state != Assignment.State.RETURNED:
-        return None
+    """Why an answer was returned, for its author."""
     rows = Review.objects.filter(annotation__assignment=assignment, annotation__live=True, undone_at=None)
     review = rows.first()
     return decision_view(review, assignment.campaign.stage, zone, language, named=False) if review else None

@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from decimal import ROUND_HALF_UP, Decimal
 from functools import lru_cache
+from html import escape
 from typing import Any
 
 from django.template.loader import render_to_string
 from django.utils import translation
-from django.utils.html import conditional_escape
 from django.utils.safestring import SafeString
 
 from annotation.pages.sheet_view import SheetView, UndoOffer, WorkPage
@@ -62,7 +62,7 @@ def draw_gauge(progress: Progress, cohort_name: str) -> SafeString:
     values: dict[str, Any] = {
         "given": progress.submitted_text,
         "asked": progress.target_text,
-        "cohort": conditional_escape(cohort_name),
+        "cohort": _escaped(cohort_name),
         "whole": str(percent.quantize(Decimal(1), ROUND_HALF_UP)),
         "exact": str(percent.quantize(Decimal("0.01"), ROUND_HALF_UP)),
     }
@@ -73,8 +73,8 @@ def draw_undo(undo: UndoOffer, token: str) -> SafeString:
     """The strip under the sheet, for the answer just given or the skip."""
     if undo.skipped:
         return render_to_string(UNDO, {"undo": undo, "csrf_token": token})
-    values: dict[str, Any] = {name: conditional_escape(getattr(undo, name)) for name in UNDO_VALUES}
-    return _fill(_undo_shell(*_words(), bool(undo.about)), values | {"csrf_token": conditional_escape(token)})
+    values: dict[str, Any] = {name: _escaped(getattr(undo, name)) for name in UNDO_VALUES}
+    return _fill(_undo_shell(*_words(), bool(undo.about)), values | {"csrf_token": _escaped(token)})
 
 
 def draw_sheet(
@@ -84,10 +84,10 @@ def draw_sheet(
     strip = draw_undo(undo, token) if undo else ""
     if not is_usual(face) or notice or messages:
         return render_whole(face, token, strip, notice, messages)
-    values: dict[str, Any] = {name: conditional_escape(getattr(face, name)) for name in VALUES}
+    values: dict[str, Any] = {name: _escaped(getattr(face, name)) for name in VALUES}
     shape = Shape(face.single, face.many, face.has_images, face.zooms, bool(face.facts))
     shell = _shell(*_words(), shape)
-    return _fill(shell, values | {"csrf_token": conditional_escape(token), "undo_strip": strip})
+    return _fill(shell, values | {"csrf_token": _escaped(token), "undo_strip": strip})
 
 
 def render_whole(face: Any, token: str, strip: str = "", notice: str = "", messages: Any = ()) -> SafeString:
@@ -104,6 +104,10 @@ def _words() -> tuple[str, int]:
     """What the texts of a shell depend on: the language, and the revision of what its speakers wrote."""
     language = translation.get_language() or ""
     return language, overlay.revision(language)
+
+
+def _escaped(value: object) -> str:
+    return value if isinstance(value, SafeString) else escape(str(value))
 
 
 def _fill(shell: tuple[str, ...], values: Mapping[str, str]) -> SafeString:

@@ -1,6 +1,7 @@
 """A sheet before a person: what its templates draw. Nothing here writes."""
 
 import json
+import time
 import uuid
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -42,8 +43,11 @@ from annotation.services.campaigns.instructions import newest_version, text_for
 from annotation.services.queue.next_work import Work
 from annotation.services.sheets.sheet_versions import sheet_of
 from annotation.sheets.sheet import ParsedSheet, Sheet
+from people.locales import overlay
 from people.models import Cohort, User
 
+DRAWN_SECONDS = 300  # for which a drawing is used again, far less than an address of a picture holds
+SMALL = 2000  # characters of an item whose drawing is kept: not one of hundreds of pictures
 RULES, FOLD = "js/rules.js", "js/collapsible.js"
 SIDE_BY_SIDE = 2  # pictures; more of them are laid out in a grid that scrolls
 MANY = 3  # fields; more of them are asked in a smaller voice
@@ -117,7 +121,30 @@ class SheetView:
         return render_to_string("annotation/displays/labelled_texts.html", {"lines": self.layout.show})
 
     def _draw(self, template: str) -> str:
-        return render_to_string(template, {"shown": self.shown, "layout": self.layout}) if template else ""
+        if not template:
+            return ""
+        spoken, period, item = language(), int(time.time()) // DRAWN_SECONDS, repr(self.shown)
+        drawing = Drawing(template, self.layout, spoken, overlay.revision(spoken), period, item, self.shown)
+        return _drawn(drawing) if len(item) <= SMALL else _drawn.__wrapped__(drawing)
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """What an item's part of a sheet depends on."""
+
+    template: str
+    layout: ResolvedLayout
+    language: str
+    revision: int
+    period: int
+    item: str
+    shown: Shown = field(compare=False)
+
+
+@lru_cache(maxsize=512)
+def _drawn(drawing: Drawing) -> str:
+    """Each sheet is drawn twice, ahead and in hand, and for several people. Addresses of pictures in it grow old."""
+    return render_to_string(drawing.template, {"shown": drawing.shown, "layout": drawing.layout})
 
 
 @dataclass(frozen=True)
@@ -225,12 +252,12 @@ def place_of(assignment: Assignment) -> CampaignCohort:
 
 def build_sheet_view(assignment: Assignment, at: datetime, refusal: RejectedAnswers | None = None) -> SheetView:
     """`assignment` comes joined with what a sheet needs: see access.assignment_for."""
-    cohort = place_of(assignment).cohort
+    cohort, spoken = place_of(assignment).cohort, language()
     shown = build_shown(assignment.unit, cohort, uploads_for_sheet(assignment))
     draft: Draft | None = getattr(assignment, "draft", None)
     stage, sheet = assignment.campaign.stage, sheet_of(assignment.campaign.sheet_version)
     trace = refusal.trace if refusal else draft.trace if draft else {}
-    words = layout_for_person(stage, shown, cohort, language())
+    words = layout_for_person(stage, shown, cohort, spoken)
     return SheetView(
         assignment_id=assignment.pk,
         base=base_of(assignment.pk),
@@ -249,13 +276,20 @@ def build_sheet_view(assignment: Assignment, at: datetime, refusal: RejectedAnsw
         refused=refusal is not None,
         changing=changed_answer_date(assignment, cohort) if draft else "",
         skipped=reason_in_words(assignment),
-        dispute=dispute_of(stage, sheet, shown, Localiser(language(), shown.target_name)),
-        asked_back=return_note(assignment, time_zone_for(assignment.rater.user or User(), cohort), language()),
+        dispute=dispute_of(stage, sheet, shown, Localiser(spoken, shown.target_name)),
+        asked_back=returned_because(assignment, cohort),
     )
 
 
 def is_single(sheet: Sheet, shown: Shown) -> bool:
     return len(sheet.fields) == 1 and len(shown.images) <= SIDE_BY_SIDE and sheet.fields[0].fits_phone(shown)
+
+
+def returned_because(assignment: Assignment, cohort: Cohort) -> DecisionView | None:
+    """Why a reviewer returned the answer that is open for a change."""
+    if assignment.state != Assignment.State.RETURNED:
+        return None
+    return return_note(assignment, time_zone_for(assignment.rater.user or User(), cohort), language())
 
 
 def changed_answer_date(assignment: Assignment, cohort: Cohort) -> str:

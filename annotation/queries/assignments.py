@@ -2,6 +2,7 @@
 """Assignments as a sheet needs them. What those of one campaign's cohort share is read once, not joined to each."""
 
 import time
+from collections.abc import Sequence
 from typing import Any
 
 from django.conf import settings
@@ -20,7 +21,7 @@ from annotation.models import (
 )
 from benchmarks.models import Benchmark, Image, Item, ItemFact, ItemImage, Stage
 from jobs.queries.statements import JoinedColumns, fetch
-from people.models import Cohort, Rater, User
+from people.models import Cohort, Rater
 
 PLACE = JoinedColumns(
     cc=CampaignCohort, c=Campaign, co=Cohort, st=Stage, b=Benchmark, v=SheetVersion, rv=RuleVersion
@@ -33,32 +34,31 @@ SELECT {PLACE.sql} FROM annotation_campaigncohort cc
   LEFT JOIN annotation_ruleversion rv ON rv.id = c.rule_version_id
 WHERE cc.id = %s
 """
-# What a sheet says of these. Anything else is read when it is asked for.
+# What a sheet says of these. Anything else, as the person, is read when it is asked for.
 ONLY = {
     "p": ("id", "cohort_id", "rater_id"),
-    "i": ("id", "stage_id", "key", "concept", "answer_target", "text", "context"),
     "r": ("id", "kind", "user_id"),
-    "us": ("id", "name", "language", "time_zone", "is_active"),
+    "i": ("id", "stage_id", "key", "concept", "answer_target", "text", "context"),
     "x": ("id", "item_id", "image_id", "role", "alt"),
     "m": ("id", "team_id", "sha256", "width", "height"),
 }
-ROW = JoinedColumns(
-    ONLY, a=Assignment, p=Participation, u=Unit, i=Item, r=Rater, us=User, d=Draft, x=ItemImage, m=Image
-)  # fmt: skip
+ROW = JoinedColumns(ONLY, a=Assignment, u=Unit, i=Item, d=Draft, x=ItemImage, m=Image)
+RATER = ROW.parts["a"].names.index("rater_id")
+OWNER = JoinedColumns(ONLY, p=Participation, r=Rater)
 FACTS = (
     """(SELECT json_agg(json_build_array(f.id, f.key, f.value)) FROM benchmarks_itemfact f WHERE f.item_id = i.id)"""
 )
-ROW_SQL = f"""
-SELECT {ROW.sql}, {FACTS} FROM annotation_assignment a
-  JOIN annotation_participation p ON p.id = a.participation_id
+SOURCES = """FROM annotation_assignment a
   JOIN annotation_unit u ON u.id = a.unit_id JOIN benchmarks_item i ON i.id = u.item_id
-  JOIN people_rater r ON r.id = a.rater_id JOIN people_user us ON us.id = r.user_id
   LEFT JOIN annotation_draft d ON d.assignment_id = a.id
-  LEFT JOIN benchmarks_itemimage x ON x.item_id = i.id LEFT JOIN benchmarks_image m ON m.id = x.image_id
-"""
-OWN = ROW_SQL + "WHERE a.id = %s AND r.user_id = %s"
-RESERVED = ROW_SQL + "WHERE a.participation_id = %s AND a.state = 'reserved' AND NOT a.packed"
-PACKED = ROW_SQL + "WHERE a.participation_id = %s AND a.state = 'reserved' AND a.packed ORDER BY a.id"
+  LEFT JOIN benchmarks_itemimage x ON x.item_id = i.id LEFT JOIN benchmarks_image m ON m.id = x.image_id"""
+OWN = f"""SELECT {ROW.sql}, {OWNER.sql}, {FACTS} {SOURCES}
+  JOIN annotation_participation p ON p.id = a.participation_id JOIN people_rater r ON r.id = a.rater_id
+WHERE a.id = %s AND r.user_id = %s"""
+HELD = f"""SELECT {ROW.sql}, {FACTS} {SOURCES}
+WHERE a.participation_id = %s AND a.state = 'reserved' AND """
+RESERVED = HELD + "NOT a.packed"
+PACKED = HELD + "a.packed ORDER BY a.id"
 
 
 # Rows as this process read them last, with the time. All that a decision needs is read anew under the lock (see gate.py
@@ -97,40 +97,65 @@ def load_campaign_cohort(cohort_id: int) -> CampaignCohort:
 
 def load_own_assignment(assignment_id: int, user_id: int | None) -> Assignment | None:
     """A person's own assignment, if it is one of a person."""
-    rows = _load_assignments(OWN, [assignment_id, user_id])
-    return rows[0] if rows else None
+    rows = fetch(OWN, [assignment_id, user_id])
+    if not rows:
+        return None
+    owner = OWNER.read(rows[0], ROW.width)
+    [assignment] = _read_assignments(rows, owner["p"], load_campaign_cohort(owner["p"].cohort_id))
+    assignment.rater = owner["r"]
+    return assignment
 
 
-def reserved_assignments(participation_id: int, place: CampaignCohort | None = None) -> list[Assignment]:
+def reserved_assignments(participation_id: int, place: CampaignCohort) -> list[Assignment]:
     """What a person has in hand and ahead."""
-    return _load_assignments(RESERVED, [participation_id], place)
+    return _load_held(RESERVED, participation_id, place)
 
 
-def packed_assignments(participation_id: int, place: CampaignCohort | None = None) -> list[Assignment]:
+def packed_assignments(participation_id: int, place: CampaignCohort) -> list[Assignment]:
     """What a person has taken in a pack and not answered yet, in the order of the queue."""
-    return _load_assignments(PACKED, [participation_id], place)
+    return _load_held(PACKED, participation_id, place)
 
 
-def _load_assignments(sql: str, params: list[int | None], place: CampaignCohort | None = None) -> list[Assignment]:
+def _load_held(sql: str, participation_id: int, place: CampaignCohort) -> list[Assignment]:
+    rows = fetch(sql, [participation_id])
+    if not rows:
+        return []
+    rater_id = rows[0][RATER]
+    own = Participation.from_db("default", ONLY["p"], [participation_id, place.pk, rater_id])
+    return _read_assignments(rows, own, place)
+
+
+def _read_assignments(rows: Sequence[Sequence[Any]], own: Participation, place: CampaignCohort) -> list[Assignment]:
     """One object for each assignment; its pictures come in rows of their own."""
+    own.cohort = place
     assignments: dict[int, Assignment] = {}
     uses: dict[int, list[ItemImage]] = {}
-    facts: dict[int, list[ItemFact]] = {}
-    for raw in fetch(sql, params):
+    for raw in rows:
         row = ROW.read(raw)
-        assignment: Assignment = row["a"]
-        if assignment.pk not in assignments:
-            place = place or load_campaign_cohort(row["p"].cohort_id)
-            assignments[assignment.pk] = _attach_related(row, place)
+        assignment: Assignment = assignments.setdefault(raw[0], row["a"])
+        if assignment is row["a"]:
             uses[assignment.pk] = []
-            facts[assignment.pk] = [ItemFact(pk=pk, key=key, value=value) for pk, key, value in raw[-1] or ()]
+            facts = [ItemFact(pk=pk, key=key, value=value) for pk, key, value in raw[-1] or ()]
+            _attach_related(row, own, uses[assignment.pk], facts)
         if row["x"] is not None:
             row["x"].image = row["m"]
             uses[assignment.pk].append(row["x"])
-    for pk, assignment in assignments.items():
-        read = {"images": _fetched_queryset(ItemImage, uses[pk]), "facts": _fetched_queryset(ItemFact, facts[pk])}
-        assignment.unit.item._prefetched_objects_cache = read  # type: ignore[attr-defined]
     return list(assignments.values())
+
+
+def _attach_related(row: dict[str, Any], own: Participation, uses: list[ItemImage], facts: list[ItemFact]) -> None:
+    """The same as select_related and prefetch_related would make."""
+    assignment: Assignment = row["a"]
+    assignment.participation, assignment.campaign = own, own.cohort.campaign
+    assignment.unit, row["u"].item = row["u"], row["i"]
+    row["i"]._prefetched_objects_cache = {
+        "images": _fetched_queryset(ItemImage, uses),
+        "facts": _fetched_queryset(ItemFact, facts),
+    }
+    if row["d"] is None:
+        Assignment._meta.get_field("draft").set_cached_value(assignment, None)
+    else:
+        row["d"].assignment = assignment
 
 
 def _fetched_queryset(model: type[Model], rows: list[Any]) -> QuerySet[Any]:
@@ -138,16 +163,3 @@ def _fetched_queryset(model: type[Model], rows: list[Any]) -> QuerySet[Any]:
     fetched: QuerySet[Any] = QuerySet(model)
     fetched._result_cache, fetched._prefetch_done = rows, True  # type: ignore[attr-defined]
     return fetched
-
-
-def _attach_related(row: dict[str, Any], place: CampaignCohort) -> Assignment:
-    """The same as select_related would make."""
-    assignment: Assignment = row["a"]
-    assignment.participation, assignment.unit, assignment.rater = row["p"], row["u"], row["r"]
-    assignment.unit.item, assignment.rater.user = row["i"], row["us"]
-    row["p"].cohort, assignment.campaign = place, place.campaign
-    if row["d"] is None:
-        Assignment._meta.get_field("draft").set_cached_value(assignment, None)
-    else:
-        row["d"].assignment = assignment
-    return assignment

@@ -104,9 +104,10 @@ class JoinedColumns:
     def __init__(self, only: Mapping[str, Collection[str]] | None = None, **models: type[Model]) -> None:
         self.parts = {alias: Columns(model, alias, (only or {}).get(alias, ())) for alias, model in models.items()}
         self.sql = ", ".join(part.sql for part in self.parts.values())
+        self.width = sum(len(part.names) for part in self.parts.values())
 
-    def read(self, row: Sequence[Any]) -> dict[str, Any]:
-        parts, start = {}, 0
+    def read(self, row: Sequence[Any], start: int = 0) -> dict[str, Any]:
+        parts = {}
         for alias, part in self.parts.items():
             parts[alias] = part.read(row, start)
             start += len(part.names)

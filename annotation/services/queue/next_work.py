@@ -116,7 +116,7 @@ def _claim(seat: LockedParticipation, lease: datetime, at: datetime, wait: bool)
 
 def _work(seat: LockedParticipation, at: datetime, lease: datetime, place: CampaignCohort | None) -> Work:
     """Read both back with all that a sheet needs; a lease half gone is renewed, for the person is here."""
-    rows = assignments.reserved_assignments(seat.id, place)
+    rows = assignments.reserved_assignments(seat.id, place or assignments.load_campaign_cohort(seat.cohort_id))
     half = at + (lease - at) / 2
     old = [row.pk for row in rows if row.lease_until is not None and row.lease_until < half]
     if old:
