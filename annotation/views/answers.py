@@ -117,6 +117,7 @@ def submit(request: HttpRequest, assignment: Assignment, at: datetime) -> HttpRe
         language=language(),
         confirmed=tuple(request.POST.getlist("confirmed")),
         trace=posted_openings(request, assignment, at) | posted_view(request, assignment),
+        draft_version=parse_int(request.POST.get("draft_version"), default=None),
         from_pack=is_from_pack(request),
     )
     try:

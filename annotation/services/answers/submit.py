@@ -51,7 +51,9 @@ DECIDED = (State.ACCEPTED, State.REJECTED)
 OWN = (State.SUBMITTED, State.RETURNED)  # still the author's to change
 MOST_TIME = timedelta(hours=1)
 EVENT = "answer.submitted"
+FIRST_DRAFT = 1000  # times the version of the answer: the number of the draft with which its change begins
 NO_NEXT = Work(None, None, None)
+MAY_BE_LOCKED = ("all_done", "for_others", "all_reserved", "cohort_full", "nothing_yet")
 OF_FILES = "file:"  # so begin the keys of answers that came in a file, by which they are found again
 
 # Why an answer is kept and does not count. Late work is never refused, but these have no say in the numbers.
@@ -74,6 +76,8 @@ class Submission:
     language: str = "en"
     confirmed: tuple[str, ...] = ()
     trace: Mapping[str, Any] = field(default_factory=dict)
+    draft_version: int | None = None
+    """The number of the draft on the page that sends it; None where there is no page."""
     from_pack: bool = False
     """Given on a device without a line, perhaps long before it is sent. No next sheet is wanted."""
 
@@ -127,13 +131,7 @@ def submit(which: Assignment | int, rater: Rater, submission: Submission, at: da
 
 def _claim_waiting(work: Work, assignment: Assignment, rater: Rater, at: datetime) -> Work:
     """Holding a slot, a claim must not wait for others' slots. Now it may: before "nothing" is said, it does."""
-    if work.no_work is None or work.no_work.reason not in (
-        "all_done",
-        "for_others",
-        "all_reserved",
-        "cohort_full",
-        "nothing_yet",
-    ):
+    if work.no_work is None or work.no_work.reason not in MAY_BE_LOCKED:
         return work
     return get_or_claim_work(rater, _participation(assignment).cohort, at)
 
@@ -193,7 +191,7 @@ def _submit(assignment: Assignment, parsed: ParsedSheet, submission: Submission,
         work = NO_NEXT if submission.from_pack else claim_current_and_next(seat, at, wait=False, place=place)
         changed = same.version > 1 and _superseded(assignment, same.version) is not None
         return SubmitResult(same, work, repeated=True, changed=changed)
-    if before.state in ANSWERED and not before.has_draft:
+    if before.state in ANSWERED and not (before.has_draft and _is_change(before, submission)):
         raise AlreadyAnswered
     if before.state in DECIDED:
         raise AssignmentStateError("decided")
@@ -214,6 +212,15 @@ def _submit(assignment: Assignment, parsed: ParsedSheet, submission: Submission,
     )
     changed = before.live_annotation is not None
     return SubmitResult(stored.annotation, work, repeated=False, changed=changed, progress=progress)
+
+
+def _is_change(before: LockedState, submission: Submission) -> bool:
+    """Whether the page showed the answer that this one is to replace: its draft began with that answer. Else it is an
+    earlier window, or a request that is sent again since the first reply, with both answers, was lost."""
+    if submission.draft_version is None or before.live_annotation is None:
+        return True
+    version = Annotation.objects.values_list("version", flat=True).get(pk=before.live_annotation)
+    return submission.draft_version >= FIRST_DRAFT * version
 
 
 @dataclass(frozen=True)
@@ -452,7 +459,8 @@ def _changeable_answer(
 
 def _draft_from(assignment: Assignment, answer: Annotation, at: datetime) -> None:
     """Its number is above any that an older page may still send."""
-    started = {"answers": answer.answers, "trace": answer.trace, "version": 1000 * answer.version, "saved_at": at}
+    number = FIRST_DRAFT * answer.version
+    started = {"answers": answer.answers, "trace": answer.trace, "version": number, "saved_at": at}
     Draft.objects.update_or_create(assignment_id=assignment.pk, defaults=started)
 
 

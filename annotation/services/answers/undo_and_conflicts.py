@@ -78,6 +78,9 @@ def save_conflicting_answer(
     work = reopen(which, rater, at)
     assert work.current is not None
     draft = Draft.objects.get(assignment_id=work.current.pk)
+    if draft.answers == dict(raw):  # sent again
+        work.current.draft = draft
+        return work
     draft.answers, draft.trace, draft.saved_at, draft.version = dict(raw), dict(trace), at, draft.version + 1
     draft.save()
     work.current.draft = draft

@@ -38,6 +38,10 @@ def key_in(html: str) -> str:
     return found[1]
 
 
+def draft_version_in(html: str) -> str:
+    return re.findall(r'name="draft_version" value="([^"]+)"', html)[0]
+
+
 def test_the_sheet_asks_about_the_persons_own_culture(browser: Client, page: str) -> None:
     html = browser.get(page).content.decode()
     assert "How relevant is this picture to Egypt?" in html
@@ -99,14 +103,29 @@ def test_second_answer_to_a_sheet_is_shown_with_the_first_and_saved_as_draft(
 ) -> None:
     first = current_assignment(campaign, nour)
     browser.post(f"/assignments/{first.pk}/submit", {"a-relevance": "2", "client_key": "k1"}, **SCRIPT)
-    reply = browser.post(f"/assignments/{first.pk}/submit", {"a-relevance": "5", "client_key": "k2"}, **extra)
-    html = reply.content.decode()
-    assert reply.status_code == 422
-    assert "This item was answered in another window." in html and 'value="5" data-key="5" checked' in html
-    assert Annotation.objects.get().answers == {"relevance": "2"}
-    assert Draft.objects.get().answers == {"relevance": "5"}
-    browser.post(f"/assignments/{first.pk}/submit", {"a-relevance": "5", "client_key": "k2"}, **extra)
+    second = {"a-relevance": "5", "client_key": "k2", "draft_version": "0"}
+    for _time in range(2):  # sent again where the reply was lost: nobody has seen both yet
+        reply = browser.post(f"/assignments/{first.pk}/submit", second, **extra)
+        html = reply.content.decode()
+        assert reply.status_code == 422
+        assert "This item was answered in another window." in html and 'value="5" data-key="5" checked' in html
+        assert Annotation.objects.get().answers == {"relevance": "2"}
+        assert Draft.objects.get().answers == {"relevance": "5"}
+    shown = {"a-relevance": "5", "client_key": "k3", "draft_version": draft_version_in(html)}
+    browser.post(f"/assignments/{first.pk}/submit", shown, **extra)
     assert Annotation.objects.get(live=True).answers == {"relevance": "5"}
+
+
+def test_a_third_window_does_not_replace_the_answer_that_it_has_not_shown(
+    browser: Client, campaign: Campaign, nour: User
+) -> None:
+    first = current_assignment(campaign, nour)
+    for number, code in enumerate("253"):
+        sent = {"a-relevance": code, "client_key": f"k{number}", "draft_version": "0"}
+        reply = browser.post(f"/assignments/{first.pk}/submit", sent, **SCRIPT)
+        assert reply.status_code == (422 if number else 200)
+    assert Annotation.objects.get().answers == {"relevance": "2"}
+    assert Draft.objects.get().answers == {"relevance": "3"}
 
 
 @pytest.mark.parametrize("code", ["2", ""])
