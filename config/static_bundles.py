@@ -21,7 +21,7 @@ STYLES: Mapping[str, tuple[str, ...]] = {
 }  # fmt: skip
 SCRIPTS: Mapping[str, tuple[str, ...]] = {
     "js/joined/parts.js": (
-        "js/sheet-parts.js", "js/sheet-session.js", "js/sheet-outbox.js", "js/sheet-windows.js", "js/stage.js",
+        "js/device-storage.js", "js/sheet-parts.js", "js/sheet-session.js", "js/sheet-outbox.js", "js/sheet-windows.js", "js/stage.js",
         "js/levels.js",
     ),
     "js/joined/contact.js": (

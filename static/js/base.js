@@ -1,4 +1,5 @@
 // Every page: little things that need no page of their own.
+import { isUnsent, restoreAnswers, wipeOthers, wipePacks } from "./device-storage.js";
 
 // A button with data-copies="id" copies that element's text.
 document.addEventListener("click", async (event) => {
@@ -44,7 +45,8 @@ for (const tab of document.querySelectorAll(".bar nav [aria-current]")) {
 }
 
 // What a sheet could not send goes out from every page.
-const outbox = `emic:${document.body.dataset.person}:outbox`;
+const person = document.body.dataset.person;
+const outbox = `emic:${person}:outbox`;
 function waiting() {
   try {
     return (localStorage.getItem(outbox) ?? "[]") !== "[]";
@@ -53,14 +55,12 @@ function waiting() {
   }
 }
 const sendWaiting = async () => waiting() && (await import("./outbox-notice.js")).send();
-sendWaiting();
+if (person) restoreAnswers(person).then(sendWaiting);
 window.addEventListener("online", sendWaiting);
 
 // Nothing of a person stays on the device when they sign out, but answers that could not be sent: those wait there for
 // the same person. Their other windows go away.
 const SIGNED_OUT = "emic-signed-out", LEAVING = "emic-leaving";
-const person = document.body.dataset.person;
-const isUnsent = (key) => key.endsWith(":outbox") && localStorage.getItem(key) !== "[]";
 const stored = () => {
   try {
     return Object.keys(localStorage);
@@ -69,12 +69,6 @@ const stored = () => {
   }
 };
 const tookAlong = (keys) => keys.some((key) => /^emic:\w+:app$/.test(key));
-
-/** What was taken along: of other people, or of everybody. Written here, for without a line no other file comes. */
-async function wipePacks(but = "") {
-  for (const name of (await globalThis.caches?.keys()) ?? [])
-    if (name.startsWith("emic-pack:") && name !== `emic-pack:${but}`) await caches.delete(name);
-}
 
 /** `keep`: the browser is told to forget all but what waits, of whomever. */
 function leave(form) {
@@ -101,11 +95,7 @@ document.addEventListener("submit", async (event) => {
 
 // What another person left on this device goes, but for what they could not send; and who signed out without a line
 // is signed out now.
-if (person) {
-  const others = stored().filter((key) => key.startsWith("emic:") && !key.startsWith(`emic:${person}:`) && !isUnsent(key));
-  if (tookAlong(others)) wipePacks(person);
-  for (const key of others) localStorage.removeItem(key);
-}
+if (person) wipeOthers(person);
 if (stored().includes(LEAVING)) {
   if (person && localStorage.getItem(LEAVING) === person) import("./outbox-notice.js").then((unsent) => unsent.finishSignOut());
   else localStorage.removeItem(LEAVING);

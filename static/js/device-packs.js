@@ -1,32 +1,31 @@
-// What packs leave on this device: the list of them, a cache with their pages, files and pictures, and the mark
+// What packs leave on this device: a cache with the list of them, their pages, files and pictures, and the mark
 // `emic:PERSON:app` that there is one. All are named for the person, and go when they sign out or when another person's
 // page opens here.
 
-const PREFIX = "emic-pack:";
+import { PACKS } from "./device-storage.js";
+
+const LIST = "/packs-here"; // no page: a name in the cache
 
 export const canKeep = () => isSecureContext && "serviceWorker" in navigator && "caches" in globalThis;
-export const cacheOf = (person) => caches.open(PREFIX + person);
+export const cacheOf = (person) => caches.open(PACKS + person);
 export const csrf = () =>
   document.cookie.match(/(?:^|; )csrftoken=([^;]+)/)?.[1] ?? document.querySelector("[name=csrfmiddlewaretoken]")?.value;
 
-/** The packs of a person here: { campaign, name, page, ends }. */
-export function packsHere(person) {
-  try {
-    return JSON.parse(localStorage.getItem(`emic:${person}:packs`)) ?? [];
-  } catch {
-    return [];
-  }
+/** The packs of a person here: { campaign, name, page, until, ends }. */
+export async function packsHere(person) {
+  if (!canKeep() || !(await caches.has(PACKS + person))) return [];
+  const kept = await (await cacheOf(person)).match(LIST);
+  return kept ? kept.json() : [];
 }
 
-export function writePacks(person, packs) {
-  if (packs.length) localStorage.setItem(`emic:${person}:packs`, JSON.stringify(packs));
-  else localStorage.removeItem(`emic:${person}:packs`);
+export async function writePacks(person, packs) {
+  await (await cacheOf(person)).put(LIST, new Response(JSON.stringify(packs)));
 }
 
 /** A pack is over, or given back: its page goes, and with the last one all pictures. */
 export async function forget(person, campaign) {
-  const left = packsHere(person).filter((one) => one.campaign !== campaign);
-  writePacks(person, left);
+  const left = (await packsHere(person)).filter((one) => one.campaign !== campaign);
+  await writePacks(person, left);
   const cache = await cacheOf(person);
   await cache.delete(`/work/${campaign}/pack/`);
   if (left.length) return;
@@ -41,5 +40,5 @@ export function post(url, body = new URLSearchParams()) {
 
 /** Before signing out: the places go back, for nobody can answer them here any more. */
 export async function giveAllBack(person) {
-  for (const { campaign } of packsHere(person)) await post(`/work/${campaign}/pack/give-back`); // without a line, when its time is over
+  for (const { campaign } of await packsHere(person)) await post(`/work/${campaign}/pack/give-back`); // without a line, when its time is over
 }

@@ -1,18 +1,22 @@
 // The page that stands in for others without a line: how many answers wait here, and what the person took along.
+import { packsHere } from "./device-packs.js";
+import { restoreAnswers } from "./device-storage.js";
+
 const person = document.body.dataset.person;
-const read = (name) => {
+function unsent() {
   try {
-    return JSON.parse(localStorage.getItem(`emic:${person}:${name}`)) ?? [];
+    return JSON.parse(localStorage.getItem(`emic:${person}:outbox`)) ?? [];
   } catch {
     return [];
   }
-};
+}
 
+await restoreAnswers(person);
 const waits = document.getElementById("waiting");
-waits.textContent = waits.dataset.words.replace("NUMBER", read("outbox").length);
-document.getElementById("sent").hidden = !read("outbox").length;
+waits.textContent = waits.dataset.words.replace("NUMBER", unsent().length);
+document.getElementById("sent").hidden = !unsent().length;
 const list = document.getElementById("packs");
-for (const { name, page, ends } of read("packs")) {
+for (const { name, page, ends } of await packsHere(person)) {
   const row = document.createElement("li");
   const link = Object.assign(document.createElement("a"), { className: "btn go", href: page, dir: "auto", textContent: name });
   const note = Object.assign(document.createElement("span"), { className: "note", textContent: list.dataset.words.replace("TIME", ends) });

@@ -1,5 +1,7 @@
 // Answers that a sheet could not send wait on this device. Any other page sends them, too, and nobody signs out over them unasked.
 
+import { dropAnswer } from "./device-storage.js";
+
 const person = document.body.dataset.person;
 const SECONDS = 20;
 
@@ -32,6 +34,7 @@ export async function sendAll() {
     for (const entry of read("outbox")) {
       if (!(await taken(entry))) continue;
       write("outbox", read("outbox").filter((one) => one.key !== entry.key));
+      dropAnswer(entry.key);
       if (!entry.url.endsWith("skip")) write("drafts", read("drafts").filter((one) => one.assignment !== entry.assignment));
     }
   } catch {} // no line

@@ -119,8 +119,8 @@ async function take(box) {
     return tell(box, box.dataset.none);
   }
   if (rest.length) await keepPage(await cacheOf(person), page);
-  const others = packsHere(person).filter((one) => one.campaign !== box.dataset.pack);
-  writePacks(person, [...others, { campaign: box.dataset.pack, name: box.dataset.name, page, until, ends }]);
+  const others = (await packsHere(person)).filter((one) => one.campaign !== box.dataset.pack);
+  await writePacks(person, [...others, { campaign: box.dataset.pack, name: box.dataset.name, page, until, ends }]);
   show(box, { n: kept, ends });
   tell(box, rest.length ? box.dataset.fewer.replace("NUMBER", kept) : "");
 }
@@ -152,8 +152,10 @@ for (const box of document.querySelectorAll("[data-pack]")) {
     show(box, { n: 0 });
     tell(box, box.dataset.gone);
   }));
-  const here = packsHere(person).some((one) => one.campaign === box.dataset.pack);
-  if (here && box.dataset.n === "0") forget(person, box.dataset.pack); // answered, given back elsewhere, or over
-  else if (!here && box.dataset.n !== "0") part(box, "again").hidden = false; // on another device, or half loaded here
   part(box, "again").addEventListener("click", () => doing(box, () => take(box)));
+  packsHere(person).then((packs) => {
+    const here = packs.some((one) => one.campaign === box.dataset.pack);
+    if (here && box.dataset.n === "0") return forget(person, box.dataset.pack); // answered, given back elsewhere, or over
+    part(box, "again").hidden = here || box.dataset.n === "0"; // on another device, or half loaded here
+  });
 }

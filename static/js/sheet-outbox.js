@@ -2,30 +2,20 @@
 // Kept under the person's own name. Another person's goes when the page opens, but for answers that wait: they are sent
 // when that person signs in here again, and by nobody else.
 
+import { dropAnswer, keepAnswer, wipeOthers } from "./device-storage.js";
 import { isClosed, send } from "./sheet-session.js";
 
-const PREFIX = "emic:";
 const WAITS = [1, 2, 4, 8, 15, 30]; // seconds between tries; then every 30
 
 const DRAFTS = 5;
 
-/** What another person took with them: see device-packs.js. */
-async function wipePacks(person) {
-  for (const name of await caches.keys()) if (name.startsWith("emic-pack:") && name !== `emic-pack:${person}`) caches.delete(name);
-}
-
 /** What this page keeps on the device. Where storage is forbidden it is kept as long as the page is open. */
 export class Device {
   constructor(person) {
-    this.mine = `${PREFIX}${person}:`;
+    this.person = person;
+    this.mine = `emic:${person}:`;
     this.memory = new Map();
-    try {
-      for (const key of Object.keys(localStorage)) {
-        if (!key.startsWith(PREFIX) || key.startsWith(this.mine) || key.endsWith(":outbox")) continue;
-        localStorage.removeItem(key);
-        if (key.endsWith(":app")) wipePacks(person);
-      }
-    } catch {}
+    wipeOthers(person);
   }
 
   get(name, otherwise) {
@@ -73,11 +63,14 @@ export class Outbox {
   }
 
   add(entry) {
+    if (isClosed()) return;
     this.device.set("outbox", [...this.waiting.filter((one) => one.key !== entry.key), entry]);
+    keepAnswer(this.device.person, entry);
   }
 
   drop(key) {
     this.device.set("outbox", this.waiting.filter((one) => one.key !== key));
+    dropAnswer(key);
   }
 
   /** Send all that waits. True when nothing is left. */

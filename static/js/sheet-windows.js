@@ -3,7 +3,7 @@
 /** `others(n)`: so many have this sheet, too; `answered()`: one of them has submitted it. */
 export class Windows {
   constructor(person, { others, answered }) {
-    Object.assign(this, { others, answered, id: String(Math.random()), of: null, ids: new Set() });
+    Object.assign(this, { others, answered, id: String(Math.random()), of: null, ids: new Set(), past: new Set() });
     if (!("BroadcastChannel" in globalThis)) return;
     this.channel = new BroadcastChannel(`emic:${person}`);
     this.channel.onmessage = ({ data }) => this.hear(data);
@@ -17,6 +17,7 @@ export class Windows {
     this.tell("left");
     Object.assign(this, { of, ids: new Set() });
     this.tell("here");
+    if (this.past.delete(of)) setTimeout(() => of === this.of && this.answered()); // a reply from before brought it
   }
 
   tell(what, of = this.of) {
@@ -24,6 +25,7 @@ export class Windows {
   }
 
   hear({ what, of, id }) {
+    if (what === "answered" && of !== this.of) this.past.add(of);
     if (of !== this.of) return;
     if (what === "answered") return this.answered();
     if (what === "left") this.ids.delete(id);

@@ -1,4 +1,5 @@
 // The sheet page. It works without this file; with it, one request per answer, keys, drafts, and work without a line.
+import { restoreAnswers } from "./device-storage.js";
 import { Autosave, Device, Outbox } from "./sheet-outbox.js";
 import { begun, pressed, stays } from "./sheet-parts.js";
 import { onReturn, send, signIn } from "./sheet-session.js";
@@ -758,7 +759,7 @@ const ACTS = {
 
 const unseen = (target) => Date.now() - cameUnasked < UNSEEN && !target.closest?.("dialog");
 addEventListener("click", (event) => {
-  if (bench.contains(event.target) && unseen(event.target)) event.preventDefault(), event.stopPropagation();
+  if (unseen(event.target) && bench.contains(event.target)) event.preventDefault(), event.stopPropagation();
 }, true);
 
 addEventListener("keydown", (event) => {
@@ -788,13 +789,28 @@ addEventListener("online", () => awaySince && !outbox.waiting.length && autosave
 addEventListener("pagehide", () => autosave.waits && form && device.keep(assignment, { answers: answersOf(), version: Number(form.elements.draft_version.value) }));
 addEventListener("pageshow", (event) => event.persisted && load());
 
-if (pack) openPack();
-lettersOff(device.get("keyless", false));
-if ($("why")) $("why").querySelector("form").noValidate = true; // the words are the page's own
-begin();
-if (form && document.activeElement === page) focusOn(form); // one Tab, and the first field has it
-performance.mark("sheet-ready");
-if (outbox.waiting.length) {
+function start() {
+  if (pack) openPack();
+  lettersOff(device.get("keyless", false));
+  if ($("why")) $("why").querySelector("form").noValidate = true; // the words are the page's own
+  begin();
+  if (form && document.activeElement === page) focusOn(form); // one Tab, and the first field has it
+  performance.mark("sheet-ready");
+  if (outbox.waiting.length) sendWaiting();
+}
+
+function sendWaiting() {
   watchSending();
   outbox.flush();
 }
+
+/** The browser was killed, and has found again what it had not yet written down. */
+function resume() {
+  sending ||= outbox.has(assignment);
+  bench.classList.toggle("sends", sending);
+  sendWaiting();
+}
+
+const restored = restoreAnswers(page.dataset.person);
+if (pack) restored.then(start); // which of its sheets are answered is known then
+else start(), restored.then((count) => count && resume());

@@ -1,7 +1,10 @@
 """Items taken along: answered in aeroplane mode, after the browser was closed, and sent once when the line is back."""
 
+import os
+import signal
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -39,17 +42,19 @@ CACHED = """caches.keys().then((names) => Promise.all(names.map((name) => caches
 def on_disk(
     chromium: Browser, live_server: Any, world: World, tmp_path: Path
 ) -> Iterator[Callable[..., BrowserContext]]:
-    """A browser with a folder of its own, which outlives its closing, with the person signed in."""
+    """A browser with a folder of its own, which outlives its end, with the person signed in. One that is open is
+    killed."""
     opened: list[BrowserContext] = []
+    folder = tmp_path / "browser"
 
     def open_browser(user: User | None = None) -> BrowserContext:
         for earlier in opened:
-            earlier.close()
+            kill_browser(folder)
+            with suppress(Error):
+                earlier.close()
         opened.clear()
         how: Any = {**PHONE, "reduced_motion": "reduce", "base_url": live_server.url, "locale": "en-GB"}
-        context = chromium.browser_type.launch_persistent_context(
-            tmp_path / "browser", executable_path=CHROMIUM, args=ARGS, **how
-        )
+        context = chromium.browser_type.launch_persistent_context(folder, executable_path=CHROMIUM, args=ARGS, **how)
         context.set_default_timeout(15_000)
         opened.append(context)
         if user is not None:
@@ -61,6 +66,15 @@ def on_disk(
     yield open_browser
     for context in opened:
         context.close()
+
+
+def kill_browser(folder: Path) -> None:
+    """As when a battery ends: nothing that is still to be written gets to the disk."""
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if f"--user-data-dir={folder}" in (process / "cmdline").read_text():
+                os.kill(int(process.name), signal.SIGKILL)
+    (folder / "SingletonLock").unlink(missing_ok=True)
 
 
 def take(page: Page, count: int) -> None:
@@ -106,7 +120,7 @@ def test_a_pack_is_answered_in_aeroplane_mode_and_stored_once(
     for number in range(answered - 1):
         answer_next(page, str(1 + number % 5))
     assert not Annotation.objects.exists()
-    offline = on_disk()  # the browser is closed, and opened again without a line
+    offline = on_disk(world.nour)  # the browser is killed, and opened again without a line; cookies are older than that
     offline.set_offline(True)
     page = offline.new_page()
     page.goto("/work/")

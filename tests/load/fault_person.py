@@ -72,6 +72,8 @@ class Ledger:
     answers: dict[str, dict[str, str]] = field(default_factory=dict)
     changed: Counter[str] = field(default_factory=Counter)
     undone: Counter[str] = field(default_factory=Counter)
+    opinions: set[str] = field(default_factory=set)
+    """Answered in one window, and then with something else in another that did not know it."""
 
 
 class FaultPerson:
@@ -183,7 +185,10 @@ class FaultPerson:
         self.note(f"answered {sheet} with {answers}{' as a change' if changes else ''}")
         if changes:
             self.ledger.changed[sheet] += 1
-        self.ledger.answers[sheet] = answers
+        if changes or sheet not in self.ledger.answers:
+            self.ledger.answers[sheet] = answers
+        elif self.ledger.answers[sheet] != answers:
+            self.ledger.opinions.add(sheet)
         self.hear_truth(page)
         return sheet
 
@@ -259,8 +264,24 @@ class FaultPerson:
             pause(page, 0.1)
         else:
             raise Untrue(f"it never settled: {state}")
+        if state["both"]:
+            self.decide(page, str(state["sheet"]))
         self.hear_truth(page)
         self.compare()
+
+    def decide(self, page: Page, sheet: str) -> None:
+        """Two windows wrote different things and this one shows both: submit what is here, or keep the earlier one."""
+        if sheet not in self.ledger.opinions:
+            raise Untrue(f"shows both, though {sheet} was answered once")
+        self.ledger.opinions.remove(sheet)
+        pause(page, GUARD)
+        if self.dice.random() < 0.5:
+            self.give(page)
+        else:
+            page.get_by_role("button", name="Keep the earlier answer").click()
+            page.wait_for_url("**/work/history/")
+            self.note(f"kept the earlier answer of {sheet}")
+        self.settle(page)
 
     def compare(self) -> None:
         """What is stored is what was chosen, once."""

@@ -187,13 +187,8 @@ def decide(person: FaultPerson, world: FaultyWorld, pages: list[Page], raced: st
             sheet = str(state["sheet"])
             if raced:
                 person.ledger.answers[sheet] = Annotation.objects.get(assignment_id=sheet, live=True).answers
-            pause(page, GUARD)
-            if world.dice.random() < 0.5:
-                person.give(page)
-            else:
-                page.get_by_role("button", name="Keep the earlier answer").click()
-                page.wait_for_url("**/work/history/")
-                person.note(f"kept the earlier answer of {sheet}")
+            person.ledger.opinions.add(sheet)
+            person.decide(page, sheet)
             for one in pages:
                 person.settle(one)
             return True
