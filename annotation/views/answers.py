@@ -234,6 +234,8 @@ def undo(request: HttpRequest, assignment: Assignment, at: datetime) -> HttpResp
         else:
             work = answer_services.undo(assignment, assignment.rater, at, posted_version(request))
     except answer_services.AssignmentStateError as refused:
+        if undo_and_conflicts.is_taken_back(assignment, posted_version(request)):
+            return respond_with_open_work(request, assignment, at, "")  # the reply was lost, and it is asked for again
         words = _("It is too late to undo this. You can still change it under “Your answers”.")
         if skipped:
             words = _("This skip can no longer be undone. You can still answer the item under “Your answers”.")

@@ -49,9 +49,10 @@ export class Device {
 
 /** Answers that could not be sent, oldest first. Sent again with the same key until they are taken. */
 export class Outbox {
-  constructor(device, { arrived, away, out }) {
-    Object.assign(this, { device, arrived, away, out, tries: 0, timer: 0, busy: false });
+  constructor(device, { arrived, away, out, emptied }) {
+    Object.assign(this, { device, arrived, away, out, emptied, tries: 0, timer: 0, busy: false });
     addEventListener("online", () => this.flush());
+    addEventListener("storage", ({ key }) => key === `${device.mine}outbox` && !this.waiting.length && this.flush());
   }
 
   get waiting() {
@@ -73,11 +74,12 @@ export class Outbox {
     dropAnswer(key);
   }
 
-  /** Send all that waits. True when nothing is left. */
+  /** Send all that waits. True when nothing is left. `emptied` hears that it was another page that sent it. */
   async flush() {
     if (this.busy) return false;
-    this.busy = true;
     clearTimeout(this.timer);
+    if (!this.waiting.length) return this.emptied(), true;
+    this.busy = true;
     try {
       for (let entry = this.waiting[0]; entry; entry = this.waiting[0]) {
         const reply = await send(entry.url, new URLSearchParams(entry.body));

@@ -1,6 +1,6 @@
 // Who is at this page. One request as the sheet makes them; signing in without leaving it; going away when it is over.
 
-const RESTS = 1200; // ms without a key: a dialog that opens while somebody types would take what they type
+const RESTS = 1200; // ms without a change: a dialog that opens while somebody types would take what they type
 const page = document.body;
 const dialog = document.getElementById("session");
 
@@ -94,23 +94,25 @@ export function signIn(asked = false) {
   clearTimeout(timer);
   if (closed || dialog.open) return;
   if (put && !asked) return offer();
-  const wait = pressed + RESTS - Date.now();
-  if (wait > 0 && !asked) timer = setTimeout(signIn, wait);
+  const wait = pressed + RESTS - Date.now(); // also after Submit: they may be typing on the next sheet
+  if (wait > 0) timer = setTimeout(signIn, wait, asked);
   else open();
 }
 
 /** The dialog was put away: the banner opens it again. */
 function offer() {
   const button = Object.assign(document.createElement("button"), { className: "btn", type: "button", textContent: dialog.dataset.words });
-  button.addEventListener("click", () => signIn(true));
+  button.addEventListener("click", open);
   document.getElementById("line").append(" ", button);
 }
 
 async function open() {
+  const asked = Date.now();
   const who = await here(); // signed in again in another window, perhaps; and the token for the form
   if (who && who !== page.dataset.person) return leave(who);
   if (who) return returned();
   if (dialog.open) return;
+  if (pressed > asked) return signIn(true); // they go on typing
   say("");
   dialog.showModal();
   dialog.querySelector("[name=password]").focus();
@@ -158,7 +160,7 @@ dialog.addEventListener("submit", (event) => {
   post(event.target);
 });
 dialog.addEventListener("cancel", () => ((put = true), offer()));
-addEventListener("keydown", () => (pressed = Date.now()), true);
+for (const type of ["keydown", "input", "compositionupdate"]) addEventListener(type, () => (pressed = Date.now()), true);
 // Back from the window where they signed in: the page goes on by itself.
 addEventListener("focus", async () => dialog.open && (await here()) === page.dataset.person && returned());
 

@@ -8,11 +8,12 @@ import { Windows } from "./sheet-windows.js";
 const IDLE = 30_000; // ms after which time does not count as work
 const SAVING = 400, KEPT = 4000; // ms of a request after which the page says that it is being saved, and where it is kept
 const PRESSED_TWICE = 350; // ms within which a second press of Submit was meant for the sheet before
+const AGAIN = 2000; // ms between tries to see what the server has
 const UNSEEN = 600; // ms within which a key or a click was meant for the sheet that a reply took away
 const $ = (id) => document.getElementById(id);
 const page = document.body;
 const device = new Device(page.dataset.person);
-const outbox = new Outbox(device, { arrived, away: lineAway, out: () => signedOut(true) });
+const outbox = new Outbox(device, { arrived, away: lineAway, out: () => signedOut(true), emptied });
 const autosave = new Autosave({ read: draftNow, saved: draftSaved });
 const windows = new Windows(page.dataset.person, { others: twin, answered: answeredThere });
 const locale = document.documentElement.lang;
@@ -313,6 +314,15 @@ function both(next, entry, elsewhere) {
   if (Number.isInteger(caret)) field.setSelectionRange(caret, caret);
 }
 
+/** Another window, or a page between, has sent what waited here; or nothing did. */
+function emptied() {
+  if (saved?.words === "saving" || saved?.words === "here") hush();
+  const wasAway = awaySince;
+  lineBack();
+  if (sending && !undoing) loadSoon();
+  else if (wasAway) autosave.save();
+}
+
 async function ask(url, body) {
   const reply = await send(url, body);
   if (reply.state === "here") lineBack();
@@ -342,7 +352,7 @@ function swap(next, keepAhead = false) {
   begin({ focus: true });
 }
 
-/** What the server has now. With the address's question ("?change="), the sheet that was asked for. */
+/** What the server has now. With the address's question ("?change="), the sheet that was asked for. False: no line. */
 async function load(address = location.pathname) {
   if (pack) return location.reload();
   const shown = assignment;
@@ -351,11 +361,19 @@ async function load(address = location.pathname) {
   else if (reply.state === "here" && reply.status === 200) {
     const next = parts(reply.data), loaded = next.bench.dataset.assignment;
     const past = assignment !== shown && (loaded === shown || loaded === assignment); // the person went on meanwhile
-    if (past || outbox.has(loaded)) return;
+    if (past || outbox.has(loaded)) return true;
     swap(next);
     history.replaceState(null, "", address);
   } else if (reply.state === "here") location.assign(location.pathname);
-  else lineAway();
+  else return lineAway(), false;
+  return true;
+}
+
+/** As soon as there is a line, unless another sheet comes before. */
+async function loadSoon() {
+  clearTimeout(againTimer);
+  const shown = assignment;
+  if (!(await load()) && assignment === shown) againTimer = setTimeout(loadSoon, AGAIN);
 }
 
 async function lookAgain() {
@@ -381,10 +399,10 @@ function banner(words) {
   line.hidden = false;
 }
 
-/** The answer waits on this device. */
+/** What was written waits on this device. */
 function lineAway() {
   awaySince ||= Date.now();
-  say("here", 0);
+  if (outbox.waiting.length || device.draft(assignment)) say("here", 0);
   goAhead();
   if (pack) return; // it is what a pack is for
   banner(outbox.has(assignment) ? $("line").dataset.waiting : $("line").dataset.words);
@@ -502,6 +520,12 @@ function tell() {
   $("saved").hidden = false;
 }
 
+/** What was said last is not known to be so any more. */
+function hush() {
+  saved = null;
+  $("saved").hidden = true;
+}
+
 function announce(words) {
   $("said").textContent = words;
 }
@@ -543,7 +567,11 @@ async function undoLast(undo) {
     if (next.bench.dataset.assignment === undo.dataset.of) say("taken", Date.now());
     swap(next);
   } else if (reply.state === "out") signedOut(true);
-  else lineAway();
+  else {
+    hush(); // it may have arrived
+    lineAway();
+    loadSoon();
+  }
 }
 
 /** Time counts while the page is seen and somebody moved in the last half minute. */
@@ -785,9 +813,8 @@ addEventListener("keydown", (event) => {
   event.preventDefault();
 });
 
-addEventListener("online", () => awaySince && !outbox.waiting.length && autosave.save());
 addEventListener("pagehide", () => autosave.waits && form && device.keep(assignment, { answers: answersOf(), version: Number(form.elements.draft_version.value) }));
-addEventListener("pageshow", (event) => event.persisted && load());
+addEventListener("pageshow", (event) => event.persisted && loadSoon());
 
 function start() {
   if (pack) openPack();

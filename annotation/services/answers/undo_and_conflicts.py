@@ -6,7 +6,7 @@ from typing import Any
 
 from django.conf import settings
 
-from annotation.models import Assignment, Draft
+from annotation.models import Annotation, Assignment, Draft
 from annotation.queries.gate import SHUTS_OUT, Gate, check_gate
 from annotation.services.answers.locked_state import lock_assignment
 from annotation.services.answers.submit import AssignmentStateError, own_assignment, reopen, work_showing
@@ -65,6 +65,14 @@ def _make_current(assignment: Assignment, seat: LockedParticipation, allowed: Ga
     changed = {"state": state, "in_hand": taken, "packed": False, "lease_until": lease, "changed_at": at}
     Assignment.objects.filter(pk=assignment.pk).update(**changed, skip_reason="", skip_note="")
     return wanted + (more or 0), submitted
+
+
+def is_taken_back(assignment: Assignment, version: int | None) -> bool:
+    """Whether what the strip offered has been undone: this version of the answer, or the skip (0)."""
+    if version == 0:
+        return Assignment.objects.filter(pk=assignment.pk, state=State.RESERVED).exists()
+    answers = Annotation.objects.filter(assignment=assignment).order_by("-version")
+    return answers.values_list("version", "uncounted_because").first() == (version, "undone")
 
 
 @in_transaction
