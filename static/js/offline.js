@@ -34,3 +34,4 @@ function wanted() {
 const back = () => location.replace(wanted());
 document.getElementById("again").href = wanted();
 addEventListener("online", back);
+document.addEventListener("click", ({ target }) => target.closest("a") && removeEventListener("online", back)); // they go elsewhere
