@@ -7,7 +7,17 @@ from datetime import datetime
 from django.db.models import Count, Max, QuerySet
 
 from annotation.models import Assignment, Campaign, CampaignCohort
+from jobs.queries.statements import fetch
 from people.models import Rater
+
+RESERVED = """SELECT count(*), count(*) FILTER (WHERE packed) FROM annotation_assignment
+WHERE participation_id = %s AND state = 'reserved'"""
+
+
+def reserved_places(participation_id: int) -> tuple[int, int]:
+    """How many places a person holds in a campaign, and how many of them are in a pack."""
+    [(reserved, packed)] = fetch(RESERVED, [participation_id])
+    return int(reserved), int(packed)
 
 
 @dataclass(frozen=True)

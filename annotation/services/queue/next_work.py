@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from annotation.models import Assignment, CampaignCohort
 from annotation.queries import assignments
 from annotation.queries.gate import SHUTS_OUT, Gate, Reason, check_gate
+from annotation.queries.packs import reserved_places
 from annotation.services.queue.claim import MAY_HAVE, LockedParticipation, claim
 from annotation.services.queue.leases import release_expired
 from annotation.services.queue.locks import lock_participation_of
@@ -28,8 +29,6 @@ WITH held AS MATERIALIZED (
 )
 SELECT in_hand OR id IN (SELECT id FROM came) FROM held
 """
-
-PACKED = "SELECT count(*) FROM annotation_assignment WHERE participation_id = %s AND state = 'reserved' AND packed"
 
 
 @dataclass(frozen=True)
@@ -97,7 +96,7 @@ def _less_pack(allowed: Gate, seat: LockedParticipation) -> Gate:
     """What a person has in a pack takes room of their limit."""
     if allowed.remaining is None or allowed.refused is not None:
         return allowed
-    [(packed,)] = fetch(PACKED, [seat.id])
+    _reserved, packed = reserved_places(seat.id)
     room = allowed.remaining - packed
     return replace(allowed, remaining=room) if room > 0 else replace(allowed, remaining=0, refused="in_pack")
 

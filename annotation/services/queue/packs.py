@@ -12,6 +12,7 @@ from typing import Literal
 from annotation.models import Assignment, Campaign, CampaignCohort
 from annotation.queries import assignments
 from annotation.queries.gate import SHUTS_OUT, Gate, Reason, check_gate
+from annotation.queries.packs import reserved_places
 from annotation.services.queue.claim import LockedParticipation, claim
 from annotation.services.queue.leases import release_rows
 from annotation.services.queue.locks import lock_participation_of
@@ -37,7 +38,6 @@ SELECT coalesce(sum(wanted - reserved - submitted), 0) FROM (
   SELECT wanted, reserved, submitted FROM annotation_slot WHERE cohort_id = %(cohort)s AND open
   ORDER BY position LIMIT %(most)s) open
 """
-HELD = "SELECT count(*) FROM annotation_assignment WHERE participation_id = %s AND state = 'reserved'"
 
 
 class PackRefused(Exception):
@@ -100,8 +100,8 @@ def _largest_pack(seat: LockedParticipation, allowed: Gate) -> int:
     most = min(PACK_SIZE, int(open_places) // SHARE)
     if allowed.remaining is None:
         return most
-    [(held,)] = fetch(HELD, [seat.id])
-    return max(0, min(most, allowed.remaining - int(held)))
+    reserved, _packed = reserved_places(seat.id)
+    return max(0, min(most, allowed.remaining - reserved))
 
 
 def _claim(seat: LockedParticipation, most: int, until: datetime, at: datetime) -> int:
