@@ -1,6 +1,6 @@
 // Other windows of this browser with the same sheet: they tell each other, and the server hears nothing of it.
 
-/** `others(n)`: so many have this sheet, too; `answered()`: one of them has submitted it. */
+/** `others(n)`: so many have this sheet, too; `answered(decided)`: one of them has submitted it, or changed or left it. */
 export class Windows {
   constructor(person, { others, answered }) {
     Object.assign(this, { others, answered, id: String(Math.random()), of: null, ids: new Set(), past: new Set() });
@@ -27,7 +27,7 @@ export class Windows {
   hear({ what, of, id }) {
     if (what === "answered" && of !== this.of) this.past.add(of);
     if (of !== this.of) return;
-    if (what === "answered") return this.answered();
+    if (what === "answered" || what === "decided") return this.answered(what === "decided");
     if (what === "left") this.ids.delete(id);
     else if (!this.ids.has(id)) {
       this.ids.add(id);

@@ -256,7 +256,7 @@ function arrived(entry, reply, left) {
   lineBack();
   const taken = reply.status === 200, skipped = entry.url.endsWith("skip");
   if (taken && !skipped) device.keep(entry.assignment, null); // a skip may be taken back
-  if (taken) windows.tell("answered", entry.assignment);
+  if (taken) windows.tell(reply.data.go ? "decided" : "answered", entry.assignment);
   if (entry.work && entry.work !== location.pathname) return ofOther(entry, reply); // this sheet stays
   if (pack && taken) return packTaken(entry, reply, skipped, left);
   if (!taken) say("here", 0);
@@ -479,10 +479,10 @@ function twin(count) {
   announce(note.textContent);
 }
 
-/** And was submitted there. What was written here is not thrown away: see `both`. */
-function answeredThere() {
+/** And was submitted there. What was written here is not thrown away: see `both`. `decided`: it was a change there. */
+function answeredThere(decided) {
   if (!form || sending) return;
-  if ("both" in bench.dataset) return;
+  if ("both" in bench.dataset) return decided && same(blank, answersOf()) ? load() : undefined;
   if (newer) put(mine);
   else if (same(blank, answersOf())) return load();
   give(true);
@@ -684,6 +684,7 @@ addEventListener("submit", async (event) => {
   } else if (sent.id === "leave") {
     autosave.stop();
     device.keep(assignment, null);
+    windows.tell("decided");
     sending = true; // nothing typed here is kept any more
   } else if (sent.id === "undo") {
     event.preventDefault();
