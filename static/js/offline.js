@@ -19,8 +19,8 @@ const list = document.getElementById("packs");
 for (const { name, page, ends } of await packsHere(person)) {
   const row = document.createElement("li");
   const link = Object.assign(document.createElement("a"), { className: "btn go", href: page, dir: "auto", textContent: name });
-  const note = Object.assign(document.createElement("span"), { className: "note", textContent: list.dataset.words.replace("TIME", ends) });
-  row.append(link, " ", note);
+  const note = Object.assign(document.createElement("p"), { className: "note", textContent: list.dataset.words.replace("TIME", ends) });
+  row.append(link, note);
   list.append(row);
 }
 document.getElementById("nothing").hidden = list.children.length > 0;

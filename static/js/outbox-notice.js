@@ -23,17 +23,18 @@ function post(url, body) {
   return fetch(url, { ...how, signal: AbortSignal.timeout(SECONDS * 1000) });
 }
 
-/** Whether the server took it. What it wants to show first (a mistake, another window's answer) stays for the sheet. */
-async function taken({ url, body }) {
-  const response = await post(url, body);
-  return response.status === 200 && (response.headers.get("X-Emic-Person") ?? person) === person;
-}
+const mine = (response) => (response.headers.get("X-Emic-Person") ?? person) === person;
 
-/** True when nothing is left. The same key is never taken twice, so another window may be sending, too. */
-export async function sendAll() {
+/**
+ * True when nothing is left. The same key is never taken twice, so another window may be sending, too. What the server
+ * wants to show first (a mistake, another window's answer) stays for its sheet, and is put into `refused`.
+ */
+export async function sendAll(refused = []) {
   try {
     for (const entry of read("outbox")) {
-      if (!(await taken(entry))) continue;
+      const response = await post(entry.url, entry.body);
+      if (response.status === 422 && mine(response)) refused.push(entry);
+      if (response.status !== 200 || !mine(response)) continue;
       write("outbox", read("outbox").filter((one) => one.key !== entry.key));
       dropAnswer(entry.key);
       if (entry.body.some(([name]) => name === "pack")) write("done", [...read("done"), entry.assignment].slice(-DONE));
@@ -50,9 +51,12 @@ export async function send() {
   if (!line || !read("outbox").length) return;
   line.hidden = false;
   line.firstElementChild.textContent = line.dataset.waits;
-  const all = await sendAll();
-  line.firstElementChild.textContent = all ? line.dataset.sent : line.dataset.left;
-  line.querySelector("a").hidden = !all;
+  const refused = [];
+  const all = await sendAll(refused);
+  line.firstElementChild.textContent = all ? line.dataset.sent : refused.length ? line.dataset.refused : line.dataset.left;
+  const link = line.querySelector("a");
+  link.hidden = !all && !refused.length;
+  if (refused.length) Object.assign(link, { href: refused[0].work, textContent: line.dataset.open });
 }
 
 /** Sends what waits; where that fails, asks whether the person signs out all the same. */

@@ -21,7 +21,8 @@ async function visit(event, url) {
   try {
     const response = (await event.preloadResponse) ?? (await fetch(event.request));
     event.waitUntil(heed(response.headers.get("X-Emic-Person")));
-    return response;
+    const gone = [502, 503, 504].includes(response.status) && PACK.test(url.pathname); // the line ends at a proxy
+    return (gone && (await (await own())?.match(url.pathname))) || response;
   } catch {
     return (await instead(url)) ?? Response.error();
   }
@@ -34,13 +35,12 @@ function isPartOfPack(request, url) {
   return origin === location.origin && (PACK.test(pathname) || pathname === OFFLINE);
 }
 
+/** A page that was kept may ask for files that the server has no more: they have other names since. */
 async function part(request, url) {
-  try {
-    return await fetch(request);
-  } catch {
-    const cache = await own();
-    return (cache && ((await cache.match(url.pathname)) ?? (await samePicture(cache, url)))) ?? Response.error();
-  }
+  const response = await fetch(request).catch(() => null);
+  if (response?.ok) return response;
+  const cache = await own();
+  return (cache && ((await cache.match(url.pathname)) ?? (await samePicture(cache, url)))) ?? response ?? Response.error();
 }
 
 /** A picture in another width: the first 42 characters of its address name it, what follows is width and end. */

@@ -402,6 +402,7 @@ function banner(words) {
 /** What was written waits on this device. */
 function lineAway() {
   awaySince ||= Date.now();
+  slow.forEach(clearTimeout);
   if (outbox.waiting.length || device.draft(assignment)) say("here", 0);
   goAhead();
   if (pack) return; // it is what a pack is for

@@ -145,9 +145,13 @@ def two_opinions(person: FaultPerson, world: FaultyWorld) -> None:
     person.wait_for_sheet(person.page)
     other = person.open()
     pause(person.page, GUARD)
-    person.choose(person.page)
-    person.give(other, SHORT)
-    decide(person, world, [person.page, other])
+    here = person.choose(person.page)
+    sheet = person.give(other, SHORT)
+    if person.ledger.answers[sheet] != here:
+        decide(person, world, [person.page, other])
+    else:
+        world.mend(person)
+        leave_sheet(person.page, sheet)
     other.close()
 
 
