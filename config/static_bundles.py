@@ -21,8 +21,8 @@ STYLES: Mapping[str, tuple[str, ...]] = {
 }  # fmt: skip
 SCRIPTS: Mapping[str, tuple[str, ...]] = {
     "js/joined/parts.js": (
-        "js/device-storage.js", "js/sheet-parts.js", "js/sheet-session.js", "js/sheet-outbox.js", "js/sheet-windows.js", "js/stage.js",
-        "js/levels.js",
+        "js/device-storage.js", "js/sheet-parts.js", "js/sheet-session.js", "js/sheet-outbox.js", "js/sheet-windows.js",
+        "js/stage.js", "js/levels.js",
     ),
     "js/joined/contact.js": (
         "js/displays/contact.js", "js/fields/partition.js", "js/fields/grouping-compare.js", "js/fields/grouping.js",
