@@ -59,6 +59,14 @@ def test_a_pair_is_one_item_with_a_picture_in_each_role(world):
     assert set(again.values()) == {("unchanged", "")}
 
 
+def test_a_bar_in_the_text_of_either_side_is_a_letter_as_others_are(world):
+    stage = stage_of(world, "valueground", "pair-review")
+    sides = {"option_a": "Good|bad", "option_b": "Often|never"}
+    rows = ({"key": "Q1", "role": "a", "file": "0.png", **sides}, {"key": "Q1", "role": "b", "file": "1.png"})
+    import_archive(stage, pack_zip(PICTURES), lines(*rows))
+    assert stage.items.get().context == sides
+
+
 def test_a_set_numbers_its_pictures_and_keeps_what_is_told_of_each(world, monkeypatch):
     monkeypatch.setattr(imports, "STEP_ROWS", 2)  # the set goes on in the next step
     stage = stage_of(world, "3xcm", "look-alikes")

@@ -179,6 +179,18 @@ def test_the_page_lists_the_values_that_mean_missing_and_they_can_be_changed(wor
     assert 'value="-99, ?"' in again.content.decode(), "it is offered again"
 
 
+def test_what_means_missing_elsewhere_is_kept_where_it_is_an_item_s_text(world: World, stage: Stage) -> None:
+    data = b"img_file,Image ID,caption,what\npic-01.png,a,None,None\npic-02.png,b,NA,tea\n"
+    address = post_table(world, stage, data, "table.csv")["Location"]
+    posted = {"column_0": "file", "column_1": "key", "column_2": "text", "column_3": "concept"}
+    assert world.client(world.mara).post(address, posted).status_code == 302
+    runner.run(Job.objects.latest("pk").pk)
+    assert {item.key: (item.text, item.concept) for item in stage.items.all()} == {
+        "a": ("None", ""),
+        "b": ("NA", "tea"),
+    }
+
+
 def test_a_choice_that_makes_no_item_is_refused_with_a_reason(world: World, stage: Stage) -> None:
     reply = post_table(world, stage, (TABLES / "comma-utf8.csv").read_bytes(), "table.csv")
     client = world.client(world.mara)

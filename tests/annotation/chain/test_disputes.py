@@ -11,7 +11,8 @@ from annotation.queries.disputes import open_disputes
 from annotation.services.answers import submit
 from annotation.services.answers.submit import InvalidAnswers
 from annotation.services.derivation.derived_items import rederive_stage
-from benchmarks.models import Item
+from annotation.services.review import reviews
+from benchmarks.models import Item, Stage
 from releases.rows.annotations import current_answers
 from tests.annotation.chain.disputed_scene import FIRST, SETTLE, Disputes, corners, lower
 from tests.annotation.chain.factories import answer, process_derivations
@@ -99,6 +100,20 @@ def test_a_decision_needs_a_reason_and_an_answer_that_is_there() -> None:
         with pytest.raises(InvalidAnswers):
             answer(sheet, **raw)
     assert not Resolution.objects.exists()
+
+
+def test_where_decisions_are_reviewed_one_holds_only_while_a_reviewer_accepts_it() -> None:
+    scene = Disputes()
+    Stage.objects.filter(pk=scene.settling.pk).update(acceptance="by_review")
+    scene.draw_both(lower(0.2))
+    decision = scene.answer("settling", scene.person(), decision=number_of(scene, lower(0.2)), reason="closer")
+    assert scene.live() == [] and scene.gold() == FIRST[0]
+    reviewer = scene.person().user
+    assert reviewer is not None
+    review = reviews.decide(decision.pk, reviewer, "accept", timezone.now())
+    assert len(scene.live()) == 1 and scene.gold() == lower(0.2)[0]
+    reviews.undo(review.pk, reviewer, timezone.now())
+    assert scene.live() == [] and scene.gold() == FIRST[0]
 
 
 def test_what_is_taken_back_no_longer_holds_and_the_next_decision_is_version_two() -> None:

@@ -15,6 +15,7 @@ from annotation.services.campaigns import lifecycle
 from annotation.services.queue import leases, packs
 from jobs.models import Event
 from people.models import User
+from people.services import consent
 from people.services.raters import rater_of
 from tests.personas import World, sign_in
 
@@ -123,6 +124,16 @@ def test_an_excluded_person_is_shown_none_of_their_pack(world: World, campaign: 
     page = world.client(world.nour).get(address(campaign)).content.decode()
     assert not any(f'data-assignment="{pk}"' in page for pk in ids)
     assert take(world, world.nour, campaign).status_code == 409
+
+
+def test_a_new_consent_text_comes_before_the_sheets_of_a_pack(world: World, campaign: Campaign) -> None:
+    take(world, world.nour, campaign)
+    client = world.client(world.nour)
+    version = consent.publish_text(world.team, {"en": "Answers are published."}, world.owner, timezone.now())
+    assert "data-assignment=" not in client.get(address(campaign)).content.decode()
+    version.refresh_from_db()
+    consent.agree(world.nour, version, "en")
+    assert client.get(address(campaign)).content.decode().count("data-assignment=") >= 5, "none of it was lost"
 
 
 def test_a_refused_pack_is_explained(world: World, campaign: Campaign) -> None:

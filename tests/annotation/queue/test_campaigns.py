@@ -14,6 +14,7 @@ from annotation.services.campaigns.lifecycle import CampaignRefused
 from annotation.services.queue import leases, next_work, recount
 from annotation.tasks import fill_open_campaigns
 from benchmarks.models import Item
+from people.models import CohortMember
 from tests.annotation.queue.factories import (
     NOON,
     a_cohort,
@@ -229,3 +230,15 @@ def test_access_is_by_cohort_and_by_ownership() -> None:
     draft = lifecycle.clone(campaign, None, "Draft")
     with pytest.raises(Http404):
         open_work_for(person.user, draft.pk)
+
+
+@pytest.mark.parametrize("left", [0, 1])
+def test_who_changed_cohorts_is_let_in_by_the_one_they_are_in_now(left: int) -> None:
+    campaign = an_open_campaign(labels=("Egypt", "Brazil"))
+    seats = list(campaign.cohorts.order_by("pk"))
+    person = a_person(*(seat.cohort for seat in seats))
+    assert person.user
+    CohortMember.objects.filter(user=person.user, cohort=seats[left].cohort).update(left_at=NOON)
+    assert open_work_for(person.user, campaign.pk) == seats[1 - left]
+    CohortMember.objects.filter(user=person.user).update(left_at=NOON)
+    assert open_work_for(person.user, campaign.pk) in seats, "who left all of them learns why"

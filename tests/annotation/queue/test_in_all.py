@@ -24,7 +24,7 @@ from tests.annotation.chain.factories import (
     items,
     process_derivations,
 )
-from tests.annotation.queue.factories import NOON, a_cohort, a_person
+from tests.annotation.queue.factories import NOON, a_cohort, a_person, an_open_campaign
 from tests.personas import stand_in
 
 pytestmark = pytest.mark.django_db
@@ -72,6 +72,16 @@ def test_an_item_is_judged_once_every_cohort_has_given_its_share() -> None:
         process_derivations()
     outcome = Outcome.objects.get()
     assert (outcome.state, outcome.answers) == ("accepted", 3)
+
+
+def test_a_paused_campaign_still_waits_for_its_answers_and_a_closed_one_does_not() -> None:
+    campaign = an_open_campaign(items=1)
+    units = set(Slot.objects.values_list("unit", flat=True))
+    assert complete_units(units) == set()
+    lifecycle.pause(campaign, None)
+    assert complete_units(units) == set(), "its answers are still to come"
+    lifecycle.close(campaign, None, NOON)
+    assert complete_units(units) == units
 
 
 def test_neither_cohort_bears_all() -> None:

@@ -58,6 +58,21 @@ def test_what_is_put_last_comes_last_and_back_behind_no_cursor() -> None:
     assert asked == {slot.pk for slot in slots}, "a person who was past their places is asked for all of them"
 
 
+def test_what_is_put_back_reaches_who_is_past_its_place_though_others_are_not() -> None:
+    seat = get_campaign_cohort(an_open_campaign(items=10))
+    slots = list(Slot.objects.filter(cohort=seat).order_by("position"))
+    beginner, ahead = a_person(seat.cohort), a_person(seat.cohort)
+    open_work(beginner, seat)
+    before = units.put_last(seat.campaign, [slots[2].pk, slots[3].pk], None)
+    work = open_work(ahead, seat)
+    units.put_back(seat.campaign, before, None)
+    asked = set()
+    while work.current:
+        asked.add(work.current.slot_id)
+        work = rate(work.current, at=NOON).work
+    assert asked == {slot.pk for slot in slots[2:]}, "all but what the beginner holds"
+
+
 def test_it_goes_to_as_many_people_as_were_asked_for_and_to_nobody_twice() -> None:
     seat = get_campaign_cohort(an_open_campaign(items=10, target=2))
     urgent = last_slots(seat, 2)

@@ -47,7 +47,7 @@ def test_the_count_table_keeps_what_can_be_paired() -> None:
     np.testing.assert_array_equal(table.marginals, [1, 2, 2])
 
 
-@pytest.mark.parametrize("codes", [[0.5, -1.25], [-3.0, 7.0], [1e9, 1e9 + 1e6], [0.1, 0.3]])
+@pytest.mark.parametrize("codes", [[0.5, -1.25], [-3.0, 7.0], [1e9, 1e9 + 1e6], [0.1, 0.3], [1.0, 1.5]])
 def test_any_finite_numbers_serve_as_codes(codes: list[float]) -> None:
     table = count_table(Ratings.from_matrix([codes, codes[::-1]]), None, None)
     np.testing.assert_array_equal(table.codes, sorted(codes))

@@ -7,7 +7,7 @@ import pytest
 
 from predictions.prompts.contract import ParsedReply, Reply, UnparsedReply
 from predictions.prompts.prompt_templates import fence, single_line
-from predictions.prompts.reply_text import strip_reasoning
+from predictions.prompts.reply_text import LONGEST, strip_reasoning
 from predictions.prompts.scales import parse_code
 from predictions.prompts.verdicts import VerdictScale, parse_verdict
 from tests.predictions.prompts.cases import case, text_reply
@@ -310,6 +310,12 @@ def _scene_with(candidate: str):  # type: ignore[no-untyped-def]
     from dataclasses import replace
 
     return replace(case("lave"), context={"candidate": candidate, "references": ["Diya"]}).scene()
+
+
+def test_of_a_reply_that_is_longer_than_what_is_read_the_end_counts() -> None:
+    thought = "The picture shows a market. " * 1000
+    assert len(thought) > LONGEST
+    assert read(f"Rating: 1\n{thought}\nRating: 4") == "4"
 
 
 @pytest.mark.parametrize("text", ["a" + " " * 19_998 + "x", "score" + " " * 19_900 + "x", "final" + "\t\n" * 9_900])
