@@ -48,9 +48,9 @@ INSERT = """INSERT INTO jobs_event (at, actor_id, verb, scope, target, data, imp
   VALUES (%(event_at)s, %(actor)s, %(verb)s, %(scope)s, %(target)s, %(event_data)s, false)"""
 
 
-def event_params(actor: Any, verb: str, *, scope: str, target: str, **data: Any) -> dict[str, Any]:
-    """Values of `INSERT`. `actor` is a user or None for the system."""
+def event_params(actor_id: int | None, verb: str, *, scope: str, target: str, **data: Any) -> dict[str, Any]:
+    """Values of `INSERT`. `actor_id` is of a user, or None for the system."""
     return {
-        "event_at": timezone.now(), "actor": actor.pk if actor else None, "verb": verb, "scope": scope,
+        "event_at": timezone.now(), "actor": actor_id, "verb": verb, "scope": scope,
         "target": target, "event_data": Jsonb(data),
     }  # fmt: skip

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any, TypeVar
 
 import psycopg
-from django.db import connection
+from django.db import DEFAULT_DB_ALIAS, connection, connections
 from django.db.models import JSONField, Model
 from django.db.models.base import ModelState
 
@@ -19,18 +19,19 @@ MARK = re.compile(r"%(?:\((\w+)\)s|s|%)")
 
 def fetch(sql: str, params: Params) -> list[tuple[Any, ...]]:
     """Run one of our own statements, prepared once in each connection. `sql` is never put together from values."""
-    if connection.queries_logged:
-        with connection.cursor() as logged:
+    database: Any = connections[DEFAULT_DB_ALIAS]  # `connection` would look it up at each step
+    if database.queries_logged:
+        with database.cursor() as logged:
             logged.execute(sql, params)
             return logged.fetchall() if logged.description else []
-    connection.close_if_health_check_failed()
-    connection.ensure_connection()
-    line = connection.connection
+    database.close_if_health_check_failed()
+    database.ensure_connection()
+    line = database.connection
     if line.prepare_threshold is None:  # Django's way to switch it off
         line.prepare_threshold = ONLY_WHEN_TOLD
     text, names = _numbered(sql)
     values = params if names is None else [params[name] for name in names]  # type: ignore[call-overload]
-    with connection.wrap_database_errors, psycopg.RawCursor(line) as cursor:
+    with database.wrap_database_errors, psycopg.RawCursor(line) as cursor:
         cursor.execute(text, values, prepare=True)
         answer = cursor.pgresult  # `description` would make an object for each of some eighty columns
         return cursor.fetchall() if answer is not None and answer.nfields else []

@@ -14,24 +14,32 @@ from annotation.services.queue.slots import SHIFTED, shift_params
 from annotation.sheets.sheet import FieldCode
 from jobs.queries.statements import fetch
 
-# The answer, one rating for each code, and the assignment's new state: all or nothing anyway, so in one round trip.
-WRITTEN = """kept AS (
-  INSERT INTO annotation_annotation (assignment_id, rater_id, version, client_key, answers, sheet_version_id,
+KEEP = """INSERT INTO annotation_annotation (assignment_id, rater_id, version, client_key, answers, sheet_version_id,
     instruction_version_id, rule_version, cohort_id, language, shown_at, submitted_at, active_seconds, confirmed,
     trace, live, counted, uncounted_because, at_submit)
   VALUES (%(assignment_id)s, %(rater_id)s, %(version)s, %(client_key)s, %(answers)s, %(sheet_version_id)s,
     %(instruction_version_id)s, %(rule_version)s, %(cohort_id)s, %(language)s, %(shown_at)s, %(submitted_at)s,
     %(active_seconds)s, %(confirmed)s, %(trace)s, true, %(counted)s, %(uncounted_because)s,
     %(at_submit)s)
-  RETURNING id
-), ratings AS (
-  INSERT INTO annotation_rating
+  RETURNING id"""
+# Of an annotation that `kept` names.
+RATE = """INSERT INTO annotation_rating
     (annotation_id, campaign_id, cohort_id, unit_id, rater_id, field, code, value, live, counted)
-  SELECT kept.id, %(campaign)s, %(cohort_id)s, %(unit)s, %(rater_id)s, c.field, c.code, c.value, true, %(counted)s
-  FROM kept, unnest(%(fields)s::text[], %(codes)s::text[], %(values)s::float8[]) AS c(field, code, value)
+  SELECT {kept}, %(campaign)s, %(cohort_id)s, %(unit)s, %(rater_id)s, c.field, c.code, c.value, true, %(counted)s
+  FROM unnest(%(fields)s::text[], %(codes)s::text[], %(values)s::float8[]) AS c(field, code, value)"""
+FINISH = """UPDATE annotation_assignment SET state = 'submitted', in_hand = false, lease_until = NULL,
+    changed_at = %(submitted_at)s, skip_reason = '', skip_note = '' WHERE id = %(assignment_id)s"""
+ADVANCE = """UPDATE annotation_assignment SET in_hand = true, lease_until = %(lease)s, shown_at = %(submitted_at)s,
+    changed_at = %(submitted_at)s"""
+OTHERS = "participation_id = %(participation)s AND state = 'reserved' AND NOT packed AND id <> %(assignment_id)s"
+
+# The answer, one rating for each code, and the assignment's new state: all or nothing anyway, so in one round trip.
+WRITTEN = f"""kept AS (
+  {KEEP}
+), ratings AS (
+  {RATE.format(kept="(SELECT id FROM kept)")}
 ), done AS (
-  UPDATE annotation_assignment SET state = 'submitted', in_hand = false, lease_until = NULL,
-    changed_at = %(submitted_at)s, skip_reason = '', skip_note = '' WHERE id = %(assignment_id)s RETURNING id
+  {FINISH} RETURNING id
 )"""
 WRITE = f"WITH {WRITTEN} SELECT id FROM kept"
 
@@ -39,11 +47,9 @@ WRITE = f"WITH {WRITTEN} SELECT id FROM kept"
 # next_work.py. It reads `done`, so that the answered one is no longer in hand when another one is.
 WRITE_AND_ADVANCE = f"""
 WITH {SHIFTED}, {WRITTEN}, held AS MATERIALIZED (
-  SELECT id, in_hand FROM annotation_assignment
-  WHERE participation_id = %(participation)s AND state = 'reserved' AND NOT packed AND id <> %(assignment_id)s
+  SELECT id, in_hand FROM annotation_assignment WHERE {OTHERS}
 ), ahead AS (
-  UPDATE annotation_assignment SET in_hand = true, lease_until = %(lease)s, shown_at = %(submitted_at)s,
-    changed_at = %(submitted_at)s
+  {ADVANCE}
   WHERE id IN (SELECT id FROM held) AND EXISTS (SELECT FROM done) AND NOT EXISTS (SELECT FROM held WHERE in_hand)
   RETURNING id
 )

@@ -493,7 +493,7 @@ def _record(assignment: Assignment, verb: str, **data: Any) -> None:
 def _event(assignment: Assignment, verb: str, **data: Any) -> dict[str, Any]:
     """The same, to be written with the tally."""
     scope, target = _place_of_event(assignment)
-    return event_params(assignment.rater.user, verb, scope=scope, target=target, **data)
+    return event_params(assignment.rater.user_id, verb, scope=scope, target=target, **data)
 
 
 def _place_of_event(assignment: Assignment) -> tuple[str, str]:

@@ -22,12 +22,12 @@ from annotation.models import Annotation, Assignment, Campaign, Tally
 from annotation.queries import gate
 from annotation.queries.progress import Progress
 from annotation.queries.resolutions import settles_disputes
-from annotation.services.answers.annotation_writing import WRITE_AND_ADVANCE
+from annotation.services.answers.annotation_writing import ADVANCE, FINISH, KEEP, OTHERS, RATE
 from annotation.services.answers.locked_state import BEFORE_AND_GATE, LockedState
 from annotation.services.derivation import outbox
-from annotation.services.queue.claim import ACTIVE, CLAIM
+from annotation.services.queue.claim import ACTIVE, CLAIM, CLAIM_USUAL, HURRY
 from annotation.services.queue.locks import PLANS, SEAT_COLUMNS, SEAT_SOURCES, SEEN_EVERY
-from annotation.services.queue.slots import TALLY_AND_EVENT
+from annotation.services.queue.slots import COUNTERS, FITTING, OLD, TALLY_AND_EVENT
 from annotation.services.transactions import is_retryable
 from annotation.sheets.sheet import FieldCode
 from jobs.queries.statements import fetch
@@ -66,17 +66,18 @@ LOCKED = _filled(
     BEFORE_AND_GATE, assignment="p_assignment_id", key="p_client_key", until="p_submitted_at", settles="false",
     cohort="v_seat.cohort_id", rater="v_seat.rater_id",
 )  # fmt: skip
-WRITTEN = _filled(
-    WRITE_AND_ADVANCE, version="v_before.version + 1", instruction_version_id="v_before.instructions",
-    active_seconds="v_before.active_seconds", counted="true", uncounted_because="''", at_submit="''",
-    campaign="v_seat.campaign_id", lease="v_lease", reserved="-1", submitted="1", by="0", if_open="false",
-)  # fmt: skip
-CLAIMED = _filled(
-    CLAIM, campaign="v_seat.campaign_id", cohort="v_seat.cohort_id", rater="v_seat.rater_id",
-    staffing="v_before.staffing", cursor="v_seat.cursor", urgent_cursor="v_seat.urgent_cursor", in_hand="false",
-    packed="false", lease_until="v_lease", at="p_submitted_at", shown_at="NULL::timestamptz",
-    active_since=f"p_submitted_at - {_seconds(ACTIVE)}",
-)  # fmt: skip
+ANSWER = {
+    "version": "v_before.version + 1", "instruction_version_id": "v_before.instructions",
+    "active_seconds": "v_before.active_seconds", "counted": "true", "uncounted_because": "''", "at_submit": "''",
+    "campaign": "v_seat.campaign_id", "lease": "v_lease",
+}  # fmt: skip
+SHIFT = {"reserved": "-1", "submitted": "1", "by": "0"}
+CLAIMING = {
+    "campaign": "v_seat.campaign_id", "cohort": "v_seat.cohort_id", "rater": "v_seat.rater_id",
+    "staffing": "v_before.staffing", "cursor": "v_seat.cursor", "urgent_cursor": "v_seat.urgent_cursor",
+    "in_hand": "false", "packed": "false", "lease_until": "v_lease", "at": "p_submitted_at",
+    "shown_at": "NULL::timestamptz", "active_since": f"p_submitted_at - {_seconds(ACTIVE)}",
+}  # fmt: skip
 TALLIED = _filled(
     TALLY_AND_EVENT, wanted="coalesce(v_more, 0)", submitted="1", skipped="0", cohort="v_seat.cohort_id",
     shard=f"p_assignment_id % {Tally.SHARDS}",
@@ -84,8 +85,7 @@ TALLIED = _filled(
 )  # fmt: skip
 BODY = f"""
 DECLARE
-  v_seat record; v_before record; v_lease timestamptz; v_more integer; v_held boolean[]; v_picked bigint;
-  v_claimed bigint;
+  v_seat record; v_before record; fitted record; v_lease timestamptz; v_more integer; v_picked bigint; v_claimed bigint;
 BEGIN
   SELECT {SEAT_COLUMNS} INTO v_seat {SEAT_SOURCES.format("id = p_participation")};
   SELECT * INTO v_before FROM ({LOCKED}) AS b({", ".join([*STATE, *gate.NAMES])});
@@ -96,8 +96,18 @@ BEGIN
     UPDATE annotation_participation SET last_seen_at = p_submitted_at WHERE id = v_seat.id;
   END IF;
   v_lease := p_submitted_at + make_interval(mins => v_before.lease_minutes);
-  {WRITTEN} INTO o_annotation, v_more, v_held;
-  {CLAIMED} INTO v_picked, v_claimed;
+  {FITTING.format(old=f"({_filled(OLD, **SHIFT)}) old")} INTO fitted;
+  UPDATE annotation_slot s SET {_filled(COUNTERS, **SHIFT)}
+    WHERE s.id = fitted.id RETURNING s.wanted - fitted.wanted INTO v_more;
+  {_filled(KEEP, **ANSWER)} INTO o_annotation;
+  {_filled(RATE.format(kept="o_annotation"), **ANSWER)};
+  {_filled(FINISH, **ANSWER)};
+  {_filled(ADVANCE, **ANSWER)} WHERE {_filled(OTHERS)};
+  IF v_before.staffing = 'anyone' AND NOT ({_filled(HURRY, **CLAIMING)}) THEN
+    {_filled(CLAIM_USUAL, **CLAIMING)} INTO v_picked, v_claimed;
+  ELSE
+    {_filled(CLAIM, **CLAIMING)} INTO v_picked, v_claimed;
+  END IF;
   IF v_picked > 0 AND v_claimed IS NULL THEN RAISE serialization_failure; END IF;
   o_due := false;
   IF v_before.matters THEN

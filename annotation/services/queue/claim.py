@@ -34,16 +34,44 @@ NOT_JUDGED = """CASE WHEN %(staffing)s::text = 'contributors' OR (SELECT f.id FR
   ELSE (SELECT f.id FROM annotation_unit u JOIN benchmarks_formerjudge f ON f.item_id = u.item_id
     JOIN people_rater r ON r.user_id = f.user_id WHERE u.id = s.unit_id AND r.id = %(rater)s LIMIT 1) IS NULL END"""
 MAY_HAVE = f"{NOT_HAD} AND {STAFFED} AND {NOT_JUDGED}"
+ANYONE_MAY_HAVE = f"{NOT_HAD} AND {NOT_JUDGED}"  # the same where the stage is for anyone
 
 ANY = "annotation_slot s WHERE s.cohort_id = %(cohort)s AND s.open AND s.position >= %(cursor)s"
 URGENT = "annotation_slot s WHERE s.cohort_id = %(cohort)s AND s.open AND s.urgent AND s.position >= %(urgent_cursor)s"
 
-# One statement, in this order: a place the person once had and gave back, else the first urgent slot from the urgent
-# cursor that they never had and may have, else the first of all open slots from the cursor; take a place in it, write
-# the assignment, move the cursors to the first such slots *whether locked or not*. Urgent slots are in the walk of all
-# open ones too, so no cursor loses them when they are urgent no longer; where none is urgent, that costs one look
-# at an empty index. NOT_HAD is a scalar subquery because the planner would turn NOT EXISTS into a join over all slots.
-CLAIM = f"""
+HURRY = f"SELECT EXISTS (SELECT FROM {URGENT})"
+URGENT_PARTS = f"""
+), hurry AS MATERIALIZED ({HURRY} AS yes
+), urgent AS MATERIALIZED (
+  SELECT s.id, s.unit_id FROM {URGENT} AND (SELECT yes FROM hurry) AND (SELECT yes FROM enough)
+    AND (SELECT count(*) FROM own) = 0 AND {MAY_HAVE}
+  ORDER BY s.position LIMIT 1 FOR NO KEY UPDATE OF s SKIP LOCKED
+), first_urgent AS MATERIALIZED (
+  SELECT s.position FROM {URGENT} AND (SELECT yes FROM hurry) AND {MAY_HAVE} ORDER BY s.position LIMIT 1"""
+HURRIED = f"""CASE WHEN (SELECT yes FROM hurry)
+      THEN least(coalesce((SELECT position FROM first_urgent), {HORIZON}), {HORIZON}) ELSE 0 END"""
+
+
+def _claim_sql(*, usual: bool) -> str:
+    """One statement, in this order: a place the person once had and gave back, else the first urgent slot from the
+    urgent cursor that they never had and may have, else the first of all open slots from the cursor; take a place in
+    it, write the assignment, move the cursors to the first such slots *whether locked or not*. Urgent slots are in the
+    walk of all open ones too, so no cursor loses them when they are urgent no longer; where none is urgent, that costs
+    one look at an empty index. NOT_HAD is a scalar subquery because the planner would turn NOT EXISTS into a join over
+    all slots. `usual`: without what no row meets where nothing is urgent and the stage is for anyone.
+    """
+    may_have, staffed = (ANYONE_MAY_HAVE, "true") if usual else (MAY_HAVE, STAFFED)
+    urgent_parts, none_urgent, or_urgent, hurried = (
+        ("", "", "", "0")
+        if usual
+        else (
+            URGENT_PARTS,
+            "AND (SELECT count(*) FROM urgent) = 0 ",
+            "UNION ALL SELECT id, unit_id FROM urgent ",
+            HURRIED,
+        )
+    )
+    return f"""
 WITH people AS MATERIALIZED (
   SELECT count(*) AS n FROM (
     SELECT 1 FROM annotation_participation
@@ -55,27 +83,18 @@ WITH people AS MATERIALIZED (
 ), own AS MATERIALIZED (
   SELECT s.id, s.unit_id FROM annotation_assignment a JOIN annotation_slot s ON s.id = a.slot_id
   WHERE a.participation_id = %(participation)s AND a.state = 'released' AND s.open AND (SELECT yes FROM enough)
-    AND {STAFFED}
-  ORDER BY a.changed_at LIMIT 1 FOR NO KEY UPDATE OF s SKIP LOCKED
-), hurry AS MATERIALIZED (SELECT EXISTS (SELECT FROM {URGENT}) AS yes
-), urgent AS MATERIALIZED (
-  SELECT s.id, s.unit_id FROM {URGENT} AND (SELECT yes FROM hurry) AND (SELECT yes FROM enough)
-    AND (SELECT count(*) FROM own) = 0 AND {MAY_HAVE}
-  ORDER BY s.position LIMIT 1 FOR NO KEY UPDATE OF s SKIP LOCKED
+    AND {staffed}
+  ORDER BY a.changed_at LIMIT 1 FOR NO KEY UPDATE OF s SKIP LOCKED{urgent_parts}
 ), next AS MATERIALIZED (
   SELECT s.id, s.unit_id FROM {ANY} AND (SELECT yes FROM enough)
-    AND (SELECT count(*) FROM own) = 0 AND (SELECT count(*) FROM urgent) = 0 AND {MAY_HAVE}
+    AND (SELECT count(*) FROM own) = 0 {none_urgent}AND {may_have}
   ORDER BY s.position LIMIT 1 FOR NO KEY UPDATE OF s SKIP LOCKED
 ), picked AS MATERIALIZED (
-  SELECT id, unit_id FROM own UNION ALL SELECT id, unit_id FROM urgent UNION ALL SELECT id, unit_id FROM next
+  SELECT id, unit_id FROM own {or_urgent}UNION ALL SELECT id, unit_id FROM next
 ), first AS MATERIALIZED (
-  SELECT s.position FROM {ANY} AND {MAY_HAVE} ORDER BY s.position LIMIT 1
-), first_urgent AS MATERIALIZED (
-  SELECT s.position FROM {URGENT} AND (SELECT yes FROM hurry) AND {MAY_HAVE} ORDER BY s.position LIMIT 1
+  SELECT s.position FROM {ANY} AND {may_have} ORDER BY s.position LIMIT 1
 ), ends AS MATERIALIZED (
-  SELECT least(coalesce((SELECT position FROM first), {HORIZON}), {HORIZON}) AS walked,
-    CASE WHEN (SELECT yes FROM hurry)
-      THEN least(coalesce((SELECT position FROM first_urgent), {HORIZON}), {HORIZON}) ELSE 0 END AS hurried
+  SELECT least(coalesce((SELECT position FROM first), {HORIZON}), {HORIZON}) AS walked, {hurried} AS hurried
   WHERE (SELECT yes FROM enough)
 ), taken AS (
   UPDATE annotation_slot s SET reserved = s.reserved + 1 FROM picked WHERE s.id = picked.id RETURNING s.id
@@ -96,6 +115,10 @@ WITH people AS MATERIALIZED (
 )
 SELECT (SELECT count(*) FROM picked), (SELECT id FROM given)
 """
+
+
+CLAIM = _claim_sql(usual=False)
+CLAIM_USUAL = _claim_sql(usual=True)
 CLAIM_WAITING = CLAIM.replace(" SKIP LOCKED", "")
 
 

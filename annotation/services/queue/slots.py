@@ -28,18 +28,21 @@ PLACES = f"""CASE WHEN o.retired OR o.cell_full OR NOT (SELECT {AVAILABLE} FROM 
 
 # Every other change of one slot. A slot keeps more places than its cohort's target only while they are used (the target
 # was lowered), and goes to the end of the queue when it opens again.
-SHIFTED = f"""old AS MATERIALIZED (
-  SELECT o.id, o.wanted, o.open, o.reserved + o.submitted + %(by)s AS used,
+OLD = f"""SELECT o.id, o.wanted, o.open, o.reserved + o.submitted + %(by)s AS used,
     CASE WHEN %(by)s > 0 THEN 0 ELSE {PLACES} END AS target
   FROM annotation_slot o JOIN annotation_campaigncohort cc ON cc.id = o.cohort_id
-  WHERE o.id = %(slot)s FOR NO KEY UPDATE OF o
-), fitting AS MATERIALIZED (SELECT id, wanted, open, used, greatest(least(wanted, target), used) AS fits FROM old
-), shifted AS (UPDATE annotation_slot s
-  SET reserved = s.reserved + %(reserved)s, submitted = s.submitted + %(submitted)s,
-  wanted = CASE WHEN %(by)s > 0 THEN s.wanted ELSE f.fits END,
-  position = CASE WHEN NOT f.open AND f.fits > f.used AND %(by)s < 0 THEN {END} ELSE s.position END
-FROM fitting f WHERE s.id = f.id AND (f.open OR NOT %(if_open)s)
-RETURNING s.wanted - f.wanted AS more)"""
+  WHERE o.id = %(slot)s FOR NO KEY UPDATE OF o"""
+FITTING = "SELECT id, wanted, open, used, greatest(least(wanted, target), used) AS fits FROM {old}"
+# Of the slot `s`, which `fitted` says how many places it has.
+COUNTERS = f"""reserved = s.reserved + %(reserved)s, submitted = s.submitted + %(submitted)s,
+  wanted = CASE WHEN %(by)s > 0 THEN s.wanted ELSE fitted.fits END,
+  position = CASE WHEN NOT fitted.open AND fitted.fits > fitted.used AND %(by)s < 0 THEN {END} ELSE s.position END"""
+SHIFTED = f"""old AS MATERIALIZED (
+  {OLD}
+), fitting AS MATERIALIZED ({FITTING.format(old="old")}
+), shifted AS (UPDATE annotation_slot s SET {COUNTERS}
+FROM fitting fitted WHERE s.id = fitted.id AND (fitted.open OR NOT %(if_open)s)
+RETURNING s.wanted - fitted.wanted AS more)"""
 SHIFT = f"WITH {SHIFTED} SELECT more FROM shifted"
 
 # Answers over the target wait in their slot, oldest first; a place that comes free is theirs before it is anyone's.

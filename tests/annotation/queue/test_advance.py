@@ -52,7 +52,8 @@ def test_the_answer_and_its_event_take_few_statements() -> None:
     assert work.current is not None
     with CaptureQueriesContext(connection) as queries:
         done = rate(work.current, at=NOON)
-    assert len(queries) <= MOST_STATEMENTS + 2, [query["sql"][:90] for query in queries]  # reads the assignment itself
+    read_first = 3  # the person, for whom this test asks, and the assignment with its place
+    assert len(queries) <= MOST_STATEMENTS + read_first, [query["sql"][:90] for query in queries]
     assert done.progress == Progress(1, 4) == progress_of([seat.pk])[seat.pk]
     assert Event.objects.filter(verb="answer.submitted", target=f"assignment:{work.current.pk}").count() == 1
 
