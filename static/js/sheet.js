@@ -427,9 +427,8 @@ function signedOut(asked = false) {
 }
 
 onReturn(() => {
-  const waits = outbox.waiting.length > 0;
   lineBack();
-  if (form && !waits) autosave.save();
+  if (form) autosave.save(); // what was typed on this sheet since, also while an earlier one is sent
 });
 
 // ---- drafts ------------------------------------------------------------------------------------------------------

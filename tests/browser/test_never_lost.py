@@ -71,6 +71,27 @@ def test_signing_in_in_the_middle_of_a_sheet_goes_on_with_its_text(
     expect(page.locator("#line")).to_be_hidden()
 
 
+def test_the_dialog_takes_no_letter_of_who_types_on_the_next_sheet(
+    open_as: OpenAs, written: Campaign, nour: User
+) -> None:
+    page = open_as(nour)
+    page.goto(f"/work/{written.pk}/")
+    expect(page.locator("[data-loaded]")).to_have_text("Next picture is loaded")
+    story(page).press_sequentially("The first")
+    Session.objects.all().delete()
+    page.keyboard.press("Control+Enter")
+    story(page).press_sequentially("The second, typed without a pause", delay=60)
+    expect(page.locator("#line")).to_contain_text("Please sign in again")
+    expect(page.locator("#session")).to_be_hidden()
+    assert story(page).input_value() == "The second, typed without a pause"
+    expect(page.locator("#session")).to_be_visible()
+    with page.expect_response("**/draft"):  # that it is saved, too, though nobody types any more
+        sign_in(page)
+    wait_until(page, f"{UNSENT} === 0")
+    assert story(page).input_value() == Draft.objects.get().answers["story"]
+    assert Annotation.objects.get().answers == {"story": "The first"}
+
+
 def csrf_of(page: Page) -> str:
     return next(str(one["value"]) for one in page.context.cookies() if one["name"] == "csrftoken")
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from django.conf import settings
+from django.http import HttpResponse
 from django.utils import timezone
 from playwright.sync_api import Browser, BrowserContext, Error, Page, Route, expect
 
@@ -263,6 +264,30 @@ def test_without_a_secure_context_there_is_no_button(
     page.goto("/work/")
     expect(page.get_by_role("link", name="Start")).to_be_visible()
     expect(page.locator("[data-pack]")).to_be_hidden()
+
+
+def test_what_another_page_sent_is_not_asked_again_and_a_proxy_without_its_server_is_no_line(
+    world: World, live_server: Any, media: None, open_as: OpenAs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    campaign = relevance(world)
+    page = open_as(world.nour, **PHONE)
+    take(page, 4)
+    page.context.set_offline(True)
+    page.goto(f"/work/{campaign.pk}/pack/")
+    page.evaluate("() => { window.fetch = () => Promise.reject(new TypeError('no line')); }")  # as above
+    answer_next(page, "4")
+    expect(page.locator("#saved")).to_have_text("On this device")
+    page.goto("/work/")
+    page.context.set_offline(False)
+    page.wait_for_url("**/work/")
+    wait_until(page, f"{UNSENT} === 0")
+    assert given_codes() == ["4"]
+    monkeypatch.setattr("annotation.views.packs.render", lambda *_page: HttpResponse("Bad gateway", status=502))
+    page.goto(f"/work/{campaign.pk}/pack/")
+    expect(page.locator("#left")).to_have_text("Left: 3")
+    kept = "person => caches.open(`emic-pack:${person}`).then((one) => one.put('/static/old.js', new Response('kept')))"
+    page.evaluate(kept, world.nour.pk)
+    assert page.evaluate("fetch('/static/old.js').then((reply) => reply.text())") == "kept"  # the server has it no more
 
 
 def test_in_arabic_it_reads_from_the_right(

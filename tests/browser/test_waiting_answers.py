@@ -75,6 +75,38 @@ def test_other_work_sends_what_waits_and_stays_the_work_that_was_opened(
     assert str(last.assignment_id) == before and last.assignment.campaign_id == other.pk
 
 
+def test_a_sheet_that_waits_goes_on_when_another_page_has_sent_its_answer(
+    open_as: OpenAs, campaign: Campaign, nour: User
+) -> None:
+    page = open_as(nour)
+    page.goto(f"/work/{campaign.pk}/")
+    page.route("**/submit", lambda route: route.abort())
+    page.evaluate("document.getElementById('ahead').remove()")  # nothing is loaded ahead: it stays and waits
+    first = assignment_on(page)
+    page.keyboard.press("4")
+    page.keyboard.press("Enter")
+    expect(page.locator("#line")).to_contain_text("Your last answers are saved on this device")
+    page.context.new_page().goto("/work/")
+    wait_until(page, "was => document.getElementById('bench').dataset.assignment !== was", first)
+    expect(page.locator("#line")).to_be_hidden()
+    expect(page.locator("#saved")).to_be_hidden()
+    assert codes() == ["4"]
+
+
+def test_what_the_server_refuses_is_named_and_its_sheet_is_linked(
+    open_as: OpenAs, campaign: Campaign, nour: User
+) -> None:
+    page = leave_answer_waiting(open_as(nour), campaign)
+    key = f"emic:{nour.pk}:outbox"
+    page.goto("/static/img/mark.svg")
+    page.evaluate("key => localStorage.setItem(key, localStorage[key].replace('\"4\"', '\"9\"'))", key)
+    page.goto("/me")
+    expect(page.locator("#waits")).to_contain_text("could not be submitted")
+    page.get_by_role("link", name="Open draft").click()
+    expect(page.locator("#main .msg.err").first).to_be_visible()
+    assert page.evaluate(UNSENT) == 0 and not Annotation.objects.exists()
+
+
 def test_signing_out_sends_first(open_as: OpenAs, campaign: Campaign, nour: User) -> None:
     page = leave_answer_waiting(open_as(nour), campaign)
     page.route("**/submit", lambda route: route.abort(), times=1)  # the page itself did not get it through

@@ -128,6 +128,25 @@ def test_a_third_window_does_not_replace_the_answer_that_it_has_not_shown(
     assert Draft.objects.get().answers == {"relevance": "3"}
 
 
+def test_an_undo_that_is_asked_for_again_since_its_reply_was_lost_is_the_same_undo(
+    browser: Client, campaign: Campaign, nour: User
+) -> None:
+    first = current_assignment(campaign, nour)
+    browser.post(f"/assignments/{first.pk}/submit", {"a-relevance": "2", "client_key": "k1"}, **SCRIPT)
+    for _time in range(2):
+        html = browser.post(f"/assignments/{first.pk}/undo", {"version": "1"}, **SCRIPT).content.decode()
+        assert f'data-assignment="{first.pk}"' in html and "undo" not in html.partition('id="main"')[2].lower()
+        assert 'role="status"' not in html.partition('id="main"')[2].partition("</form>")[0]
+    browser.post(f"/assignments/{first.pk}/submit", {"a-relevance": "3", "client_key": "k2"}, **SCRIPT)
+    html = browser.post(f"/assignments/{first.pk}/undo", {"version": "1"}, **SCRIPT).content.decode()
+    assert "This can no longer be undone. Your answer was not changed." in html
+    second = current_assignment(campaign, nour)
+    browser.post(f"/assignments/{second.pk}/skip", {"reason": "broken"}, **SCRIPT)
+    for _time in range(2):
+        html = browser.post(f"/assignments/{second.pk}/undo", {"version": "0"}, **SCRIPT).content.decode()
+        assert f'data-assignment="{second.pk}"' in html and "can no longer be undone" not in html
+
+
 @pytest.mark.parametrize("code", ["2", ""])
 def test_the_same_answer_or_none_to_an_answered_sheet_goes_on_and_says_so(
     browser: Client, campaign: Campaign, nour: User, code: str
