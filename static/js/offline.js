@@ -11,6 +11,17 @@ function unsent() {
   }
 }
 
+/** The page that was asked for, if it is one of this site. */
+function wanted() {
+  const from = new URLSearchParams(location.search).get("from") ?? "";
+  return /^\/(?![/\\])/.test(from) && from !== location.pathname ? from : "/work/";
+}
+
+const back = () => location.replace(wanted());
+document.getElementById("again").href = wanted();
+addEventListener("online", back);
+document.addEventListener("click", ({ target }) => target.closest("a") && removeEventListener("online", back)); // they go elsewhere
+
 await restoreAnswers(person);
 const waits = document.getElementById("waiting");
 waits.textContent = waits.dataset.words.replace("NUMBER", unsent().length);
@@ -24,14 +35,3 @@ for (const { name, page, ends } of await packsHere(person)) {
   list.append(row);
 }
 document.getElementById("nothing").hidden = list.children.length > 0;
-
-/** The page that was asked for, if it is one of this site. */
-function wanted() {
-  const from = new URLSearchParams(location.search).get("from") ?? "";
-  return /^\/(?![/\\])/.test(from) && from !== location.pathname ? from : "/work/";
-}
-
-const back = () => location.replace(wanted());
-document.getElementById("again").href = wanted();
-addEventListener("online", back);
-document.addEventListener("click", ({ target }) => target.closest("a") && removeEventListener("online", back)); // they go elsewhere
