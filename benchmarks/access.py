@@ -38,6 +38,11 @@ def benchmark_for(user: User | AnonymousUser, slug: str, *, can: Can = "see") ->
     raise Http404
 
 
+def public_benchmark_for(slug: str) -> Benchmark:
+    """A benchmark that its owner made public, for everybody. Raises Http404."""
+    return get_object_or_404(Benchmark, slug=slug, is_public=True)
+
+
 def stage_for(user: User | AnonymousUser, slug: str, stage_id: int, *, can: Can = "work_on") -> Stage:
     """A stage of a benchmark that this person may open. Raises Http404."""
     benchmark = benchmark_for(user, slug, can=can)

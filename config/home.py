@@ -1,16 +1,36 @@
+from django.conf import settings
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.csrf import ensure_csrf_cookie
+from django.views.decorators.http import require_safe
 
+from demo.guide import GUIDES
+from demo.views import has_one_press
+from people.forms.persons import SignInForm
 from people.services.site_setup import is_set_up
 from people.views.request_helpers import current_user
+from releases.pages.public_page import front_page
 
 
 def home(request: HttpRequest) -> HttpResponse:
-    """Where nobody has an account yet, the site is set up."""
-    if not request.user.is_authenticated and not is_set_up():
-        return redirect("people:site_setup")
-    return own_home(request)
+    """Where nobody has an account yet, the site is set up; visitors see what it is for."""
+    if request.user.is_authenticated:
+        return own_home(request)
+    return front(request) if is_set_up() else redirect("people:site_setup")
+
+
+@never_cache
+@require_safe
+@ensure_csrf_cookie
+def front(request: HttpRequest) -> HttpResponse:
+    """What Emic is, a public benchmark if there is one, the form to sign in, and the accounts of a demo."""
+    guides = GUIDES if settings.DEMO else ()
+    form = SignInForm(request)
+    form.fields["username"].widget.attrs["autofocus"] = False  # a phone would scroll to it, past the picture
+    context = {"form": form, "page": front_page(), "guides": guides, "one_press": has_one_press()}
+    return render(request, "front.html", context)
 
 
 @login_required

@@ -21,6 +21,7 @@ HTTPS = env.bool("EMIC_HTTPS", False)
 PROXY_TEXT = env.str("EMIC_PROXY", "")  # empty where nothing is said, which the check emic.E005 refuses with https
 PROXY = proxies.count(PROXY_TEXT) or 0  # how many proxies add to X-Forwarded-For
 DEMO = env.bool("EMIC_DEMO", False)
+DEMO_SIGN_IN = env.bool("EMIC_DEMO_SIGN_IN", False)
 PRACTICE_MODEL = env.str("EMIC_PRACTICE", "")  # where the practice model of `./emic run` answers
 
 INSTALLED_APPS = [
@@ -79,6 +80,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "django.template.context_processors.i18n",
+                "demo.views.tour_link",
             ],
             "loaders": [
                 (

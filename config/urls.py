@@ -21,6 +21,7 @@ urlpatterns = [
     path("", include("evaluation.urls")),
     path("", include("releases.urls")),
     path("", include("api.views.webhook_urls")),
+    path("", include("demo.urls")),
     path("api/", include("api.urls")),
     *old_addresses,
 ]

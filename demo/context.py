@@ -20,6 +20,7 @@ from benchmarks.models import Benchmark, Role, Stage
 from benchmarks.services import imports
 from benchmarks.services.benchmarks import create_from_recipe
 from benchmarks.services.roles import set_role
+from benchmarks.services.settings import SETTING_NAMES, change
 from demo import pictures
 from demo.pictures import DemoPicture
 from jobs.models import Job
@@ -71,6 +72,11 @@ class Demo:
             for user in users:
                 set_role(benchmark, user, role, self.actor)
         return benchmark
+
+    def make_public(self, benchmark: Benchmark) -> None:
+        """Give it a public page, which the front page of the site shows."""
+        values = {name: getattr(benchmark, name) for name in SETTING_NAMES}
+        change(benchmark, values | {"is_public": True}, self.actor)
 
     def import_items(self, stage: Stage, rows: Iterable[Row], *, complete: bool = False) -> None:
         """Import a manifest of items, with the pictures that its rows name. Raises DemoError."""

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from releases.views import checks, description, export, foreign, imports, releases, tool_exports
+from releases.views import checks, description, export, foreign, imports, public, releases, tool_exports
 
 app_name = "releases"
 urlpatterns = [
@@ -8,6 +8,7 @@ urlpatterns = [
     path("b/<slug:slug>/import/other-tool/preview/", foreign.preview, name="foreign_preview"),
     path("releases/import/", imports.choose, name="import"),
     path("releases/import/<str:token>/", imports.preview, name="import_preview"),
+    path("public/<slug:slug>/", public.page, name="public"),
     path("b/<slug:slug>/export/", export.page, name="export"),
     path("b/<slug:slug>/export/tools/", tool_exports.page, name="tool_export"),
     path("b/<slug:slug>/export/<int:job_id>/", export.file, name="export_file"),

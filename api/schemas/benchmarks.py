@@ -16,6 +16,7 @@ class BenchmarkLine(s.Serializer):
     citation = s.CharField(allow_blank=True)
     licence = s.CharField(allow_blank=True)
     answers_by_api = s.BooleanField(help_text="Whether people may answer by programs.")
+    is_public = s.BooleanField(help_text="Whether everybody may see its public page.")
     created_at = s.DateTimeField()
     agreement = s.CharField(help_text="Address of its agreement.")
     tables = s.CharField(help_text="Address of its tables.")
@@ -54,3 +55,4 @@ class BenchmarkChange(s.Serializer):
     citation = s.CharField(max_length=2000, allow_blank=True, required=False)
     licence = s.CharField(max_length=120, allow_blank=True, required=False)
     answers_by_api = s.BooleanField(required=False)
+    is_public = s.BooleanField(required=False, help_text="Only an owner may change it.")

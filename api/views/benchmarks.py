@@ -17,7 +17,7 @@ from api.protocol.problems import BadContent
 from api.schemas.benchmarks import BenchmarkChange, BenchmarkLine, NewBenchmark
 from api.schemas.pages import page_of_shape
 from api.views.base import ResourceView
-from benchmarks.access import benchmark_for, visible_benchmarks
+from benchmarks.access import Can, benchmark_for, visible_benchmarks
 from benchmarks.forms.benchmarks import BLANK, SAVED, CreateForm
 from benchmarks.forms.settings import SettingsForm
 from benchmarks.models import Benchmark
@@ -94,16 +94,17 @@ class BenchmarkDetail(ResourceView):
         reply=BenchmarkLine,
     )
     def patch(self, request: Request, slug: str) -> Response:
-        benchmark = settings.lock(benchmark_for(request.user, slug, can="work_on"))
+        can: Can = "own" if "is_public" in self.content else "work_on"
+        benchmark = settings.lock(benchmark_for(request.user, slug, can=can))
         check_match(request, benchmark_json(benchmark))
         values = {name: getattr(benchmark, name) for name in settings.SETTING_NAMES} | self.content
-        settings.change(benchmark, check_form(SettingsForm(form_data(values))), request.user)
+        settings.change(benchmark, check_form(SettingsForm(form_data(values), owns=True)), request.user)
         return with_etag(request, benchmark_json(settings.lock(benchmark)))
 
 
 def benchmark_json(benchmark: Benchmark) -> dict[str, Any]:
     addresses = {name: reverse(f"api:{name}", args=[benchmark.slug]) for name in LINKS}
     names = ("slug", "name", "purpose", "recipe", "recipe_version", "citation", "licence")
-    more = {"answers_by_api": benchmark.answers_by_api, "created_at": benchmark.created_at}
+    more = {name: getattr(benchmark, name) for name in ("answers_by_api", "is_public", "created_at")}
     facts = {name: getattr(benchmark, name) for name in names} | more
     return {"id": benchmark.pk, "team": benchmark.team.slug, **facts, **addresses}

@@ -1,3 +1,5 @@
+from typing import Any
+
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
@@ -35,3 +37,16 @@ class SettingsForm(StyledFormMixin, forms.Form):
         required=False,
         help_text=_("People of the cohorts may answer with programs of their own. Their time cannot be measured."),
     )
+    is_public = forms.BooleanField(
+        label=_("Public page"),
+        required=False,
+        help_text=_(
+            "Everybody can see a page with the purpose, the number of answers, agreement by cohort, published releases"
+            " and one picture whose licence allows it, with how people of one cohort answered. Only an owner changes"
+            " this."
+        ),
+    )
+
+    def __init__(self, *args: Any, owns: bool, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["is_public"].disabled = not owns

@@ -32,6 +32,9 @@ class Benchmark(models.Model):
     answers_by_api = models.BooleanField(
         default=False, db_default=False, help_text="People may answer by programs, whose time cannot be measured."
     )
+    is_public = models.BooleanField(
+        default=False, db_default=False, help_text="Everybody may see its public page: sums and agreement, no answers."
+    )
     pseudonym_key = models.CharField(max_length=64, editable=False, help_text="Secret; made when the benchmark is.")
     imported = models.BooleanField(
         default=False, db_default=False, help_text="It came from a release: its raters keep their pseudonyms."

@@ -9,7 +9,7 @@ from benchmarks.models import Benchmark
 from jobs.models import record
 from people.models import User
 
-SETTING_NAMES = ("name", "purpose", "citation", "licence", "answers_by_api")
+SETTING_NAMES = ("name", "purpose", "citation", "licence", "answers_by_api", "is_public")
 
 
 def lock(benchmark: Benchmark) -> Benchmark:

@@ -5,7 +5,7 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
-from benchmarks.access import benchmark_for
+from benchmarks.access import benchmark_for, is_permitted
 from benchmarks.forms.settings import SettingsForm
 from benchmarks.pages.tabs import tabs_for
 from benchmarks.services.settings import SETTING_NAMES, change
@@ -17,7 +17,9 @@ from people.views.request_helpers import current_user
 def settings(request: HttpRequest, slug: str) -> HttpResponse:
     """A benchmark's name, purpose, citation and licence, for those who work on it."""
     benchmark = benchmark_for(request.user, slug, can="work_on")
-    form = SettingsForm(request.POST or None, initial={name: getattr(benchmark, name) for name in SETTING_NAMES})
+    initial = {name: getattr(benchmark, name) for name in SETTING_NAMES}
+    owns = is_permitted(request.user, benchmark, "own")
+    form = SettingsForm(request.POST or None, initial=initial, owns=owns)
     if request.method == "POST" and form.is_valid():
         if change(benchmark, form.cleaned_data, current_user(request)):
             messages.success(request, _("The settings are saved."))

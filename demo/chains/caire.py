@@ -45,6 +45,7 @@ PRACTICE_MODEL = "practice-wren"
 def import_prompts(demo: Demo) -> None:
     """A sentence for each concept and country, and photographs to search."""
     benchmark = demo.create_benchmark("caire-universal", "CAIRE universal, demo", SLUG)
+    demo.make_public(benchmark)
     labels = [LabelSpec(label.lower(), label) for label in demo.cohorts]
     demo.import_items(benchmark.stages.get(key="prompts"), crossed_rows(CONCEPTS, labels, SENTENCE))
     scenes = [scene for scene in pictures.of_kind("scene") if scene.condition == "natural"]

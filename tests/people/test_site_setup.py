@@ -78,7 +78,7 @@ def test_a_typed_key_needs_neither_hyphens_nor_capitals() -> None:
 
 def test_a_site_with_an_account_has_no_setup_page(world: World) -> None:
     assert Client().get("/setup").status_code == 404
-    assert Client().get("/", follow=True).request["PATH_INFO"] == "/sign-in"
+    assert Client().get("/").status_code == 200, "the front page"
     before = User.objects.count()
     refused = Client().post("/setup", filled(), follow=True)
     assert refused.request["PATH_INFO"] == "/sign-in" and "your account was not created" in refused.content.decode()
@@ -99,7 +99,7 @@ def test_it_stays_closed_when_the_accounts_are_gone(monkeypatch: pytest.MonkeyPa
 def test_while_the_demo_is_loaded_nobody_sets_up_the_site(settings: Any) -> None:
     settings.DEMO = True
     assert Client().get("/setup").status_code == 404
-    assert Client().get("/", follow=True).request["PATH_INFO"] == "/sign-in"
+    assert Client().get("/").status_code == 200, "the front page"
     assert Client().post("/setup", filled()).headers["Location"] == "/sign-in" and not User.objects.exists()
 
 

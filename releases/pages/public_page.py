@@ -1,0 +1,189 @@
+"""What everybody may see of a benchmark that its owner made public: its chain, agreement and releases, and how the
+people of one cohort answered about one picture.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Count
+from django.utils.translation import get_language
+
+from annotation.fields.contract import localise
+from annotation.imports.example import allowed_codes
+from annotation.models import Rating
+from annotation.queries.answers import answers_left_out
+from annotation.queries.progress import Progress, chain_progress
+from annotation.services.sheets.sheet_versions import sheet_of
+from annotation.sheets.sheet import Field
+from benchmarks.models import Benchmark, ItemImage, Stage
+from benchmarks.queries.overview import sample_pictures
+from evaluation.rendering.axis import SHARE, Axis, axis_for
+from evaluation.rendering.html import estimate_bar
+from evaluation.reports.board_agreement import StageAgreement, load
+from evaluation.reports.linked_stages import NAMES
+from evaluation.selections.catalogue import POOLED
+from evaluation.selections.measures import measure_of
+from people.models import Cohort, Rater
+from releases.descriptions.licences import may_be_shared
+from releases.models import Release, WithheldFile
+
+FEW = 3  # people: answers of fewer are not shown to everybody
+SAMPLE = 24  # pictures of a stage of which the one with the most answers is shown
+MOST_CODES = 7
+TRIED = 5  # public benchmarks that the front page looks at
+
+
+@dataclass(frozen=True)
+class Level:
+    """A code of a question: how many people chose it, and the height of its column in twentieths."""
+
+    code: str
+    n: int
+    height: int
+
+
+@dataclass(frozen=True)
+class Example:
+    """A picture, and how people of one cohort answered about it."""
+
+    use: ItemImage
+    question: str
+    cohort: str
+    n: int
+    levels: Sequence[Level]
+
+
+@dataclass(frozen=True)
+class PublicAgreement:
+    """Of the stage with the most values, a row for each cohort: its name, and a line for parts/estimate.html."""
+
+    stage: str
+    measure: str
+    axis: Axis
+    rows: Sequence[tuple[str, dict[str, Any]]]
+    computed_at: datetime
+    stage_key: str = ""
+
+
+@dataclass(frozen=True)
+class StageLine:
+    """A stage, and the answers of people that it has of those that are wanted."""
+
+    name: str
+    progress: Progress
+
+
+@dataclass(frozen=True)
+class PublicPage:
+    benchmark: Benchmark
+    cohorts: Sequence[Cohort]
+    stages: Sequence[StageLine]
+    answers: int
+    agreement: PublicAgreement | None
+    example: Example | None
+    releases: Sequence[Release]
+
+
+def public_page(benchmark: Benchmark) -> PublicPage:
+    """A fixed number of queries, however many answers there are."""
+    stages = list(benchmark.stages.all())
+    chain = chain_progress(stages)
+    lines = _stage_lines(stages, chain)
+    agreement = _agreement(benchmark, stages)
+    return PublicPage(
+        benchmark,
+        sorted({cohort for of_stage in chain.values() for cohort in of_stage}, key=lambda cohort: cohort.name),
+        lines,
+        sum(line.progress.submitted for line in lines),
+        agreement,
+        _example(stages, agreement),
+        list(benchmark.releases.filter(state=Release.State.PUBLISHED).order_by("-published_at")),
+    )
+
+
+def front_page() -> PublicPage | None:
+    """Return the first public benchmark that has a picture or a value to show."""
+    for benchmark in Benchmark.objects.filter(is_public=True).order_by("pk")[:TRIED]:
+        page = public_page(benchmark)
+        if page.example or page.agreement:
+            return page
+    return None
+
+
+def _stage_lines(stages: Sequence[Stage], chain: Mapping[int, Mapping[Cohort, Progress]]) -> list[StageLine]:
+    asked = [stage for stage in stages if stage.pk in chain]
+    return [StageLine(stage.name, sum(chain[stage.pk].values(), Progress())) for stage in asked]
+
+
+def _agreement(benchmark: Benchmark, stages: Sequence[Stage]) -> PublicAgreement | None:
+    """What a worker computed last of the stage with the most values; None while there is none."""
+    report = load(benchmark)
+    names = {stage.key: stage.name for stage in stages}
+    choices = [stage for stage in report.stages if stage.key in names and stage.n_values] if report else []
+    if report is None or not choices:
+        return None
+    shown = max(choices, key=lambda stage: (not stage.linked, stage.n_values))
+    axis, measure = _scale(shown)
+    cohorts = Cohort.objects.in_bulk([pk for pk in shown.estimates if pk != POOLED])
+    rows = [(cohort.name, estimate_bar(shown.estimates[pk], axis)) for pk, cohort in cohorts.items()]
+    name = " / ".join(names.get(key, key) for key in shown.linked or [shown.key])
+    return PublicAgreement(name, measure, axis, sorted(rows, key=lambda row: row[0]), report.computed_at, shown.key)
+
+
+def _scale(shown: StageAgreement) -> tuple[Axis, str]:
+    if shown.linked:
+        return SHARE, str(NAMES[shown.measure])
+    measure = measure_of(shown.measure)
+    return axis_for(shown.estimates.values(), from_zero=measure.from_zero), str(measure.label)
+
+
+def _example(stages: Sequence[Stage], agreement: PublicAgreement | None) -> Example | None:
+    """Of the stage whose agreement is shown, the picture that most people of one cohort answered about. None where
+    a release withholds answers: the picture may be one of those.
+    """
+    stage = next((stage for stage in stages if agreement and stage.key == agreement.stage_key), None)
+    field = _first_coded(stage) if stage else None
+    if stage is None or field is None or WithheldFile.objects.filter(release__benchmark=stage.benchmark_id).exists():
+        return None
+    uses = {use.item_id: use for use in sample_pictures([stage], SAMPLE)[stage.pk] if may_be_shared(use.licence)}
+    counts: dict[tuple[int, int], Counter[str]] = defaultdict(Counter)
+    for item, cohort, code, n in _code_counts(stage, field, uses):
+        counts[item, cohort][code] += n
+    if not counts:
+        return None
+    (item, cohort_id), chosen = max(counts.items(), key=lambda row: (row[1].total(), row[0]))
+    if chosen.total() < FEW:
+        return None
+    return _example_of(uses[item], Cohort.objects.get(pk=cohort_id), field, chosen)
+
+
+def _first_coded(stage: Stage) -> Field | None:
+    """The first question, where it has a list of a few ordered codes."""
+    campaign = stage.campaigns.exclude(opened_at=None).select_related("sheet_version").order_by("-pk").first()
+    if campaign is None:
+        return None
+    field = sheet_of(campaign.sheet_version).fields[0]
+    codes = allowed_codes(field)
+    return field if field.spec.level(field.config) == "ordinal" and 1 < len(codes) <= MOST_CODES else None
+
+
+def _code_counts(stage: Stage, field: Field, items: Iterable[int]) -> Iterable[tuple[int, int, str, int]]:
+    shown = list(items)
+    left_out = answers_left_out(stage.benchmark).filter(assignment__unit__item__in=shown).values_list("pk", flat=True)
+    rows = (
+        Rating.objects.filter(unit__item__in=shown, campaign__stage=stage, field=field.key, live=True)
+        .filter(counted=True, rater__kind=Rater.Kind.PERSON, cohort__isnull=False, unit__item__withdrawn_at=None)
+        .exclude(annotation__in=list(left_out))
+    )
+    counted = rows.order_by().values_list("unit__item", "cohort", "code").annotate(n=Count("pk"))
+    return [(item, cohort, code, n) for item, cohort, code, n in counted]
+
+
+def _example_of(use: ItemImage, cohort: Cohort, field: Field, counts: Counter[str]) -> Example:
+    question = localise(field.label, get_language() or "en", cohort.name)
+    most = max(counts.values())
+    levels = [Level(code, counts[code], 20 * counts[code] // most) for code in map(str, allowed_codes(field))]
+    return Example(use, question, cohort.name, counts.total(), levels)
