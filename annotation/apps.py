@@ -11,6 +11,7 @@ class AnnotationConfig(AppConfig):
             open_disputes,
         )
         from annotation.pages.board_rows import cohort_rows
+        from annotation.pages.chain_summary import stage_summaries
         from annotation.pages.problem_reports import PANEL
         from annotation.services.derivation import intake_changes
         from annotation.services.derivation.judge_exclusion import exclude_former_judges
@@ -19,7 +20,7 @@ class AnnotationConfig(AppConfig):
         from annotation.services.revisions.finder import FinderMaker
         from annotation.services.sheets import recipe_checks
         from annotation.services.sheets.number_facts import facts_read_as_numbers
-        from benchmarks.pages import board, panels
+        from benchmarks.pages import benchmark_list, board, panels
         from benchmarks.pages.next_actions import Rank, register
         from benchmarks.services import item_changes, number_facts
         from benchmarks.services.recipes import recipe_parts
@@ -28,6 +29,7 @@ class AnnotationConfig(AppConfig):
         for panel in (PANEL, item_revisions.WAITING, open_disputes.PANEL):
             panels.register(panel)
         board.register(cohort_rows)
+        benchmark_list.register_chain(stage_summaries)
         kinds.register(IMPORT)
         register(Rank.COHORTS, next_actions.create_cohorts)
         register(Rank.OPEN, next_actions.open_chain)

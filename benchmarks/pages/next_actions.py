@@ -71,6 +71,16 @@ def next_action(benchmark: Benchmark, user: User) -> NextAction:
     )
 
 
+def waiting_action(benchmark: Benchmark, user: User) -> NextAction | None:
+    """Return what waits for this reader; None where others are at work or there is only something to look at."""
+    for rank in sorted(rank for rank in _FINDERS if rank <= Rank.RUNS):
+        for find in _FINDERS[rank]:
+            action = find(benchmark, user)
+            if action is not None:
+                return action
+    return None
+
+
 def add_stage(benchmark: Benchmark, user: User) -> NextAction | None:
     """A blank benchmark has no stage yet."""
     if not is_permitted(user, benchmark, "work_on") or benchmark.stages.exists():

@@ -10,6 +10,7 @@ from benchmarks.access import benchmark_for, is_permitted, permissions_asked_onc
 from benchmarks.forms.benchmarks import BLANK, TAKEN, CreateForm
 from benchmarks.models import Benchmark
 from benchmarks.pages import panels
+from benchmarks.pages.benchmark_list import benchmark_list
 from benchmarks.pages.board import board_of
 from benchmarks.pages.next_actions import next_action
 from benchmarks.pages.tabs import tabs_for
@@ -34,7 +35,7 @@ def benchmarks(request: HttpRequest) -> HttpResponse:
     may_create = visible_teams(user).exists()
     first_team = None if may_create or not user.is_staff else TeamForm()
     context = {
-        "benchmarks": overview.benchmark_rows(visible_benchmarks(user), user),
+        "list": benchmark_list(visible_benchmarks(user), user),
         "may_create": may_create,
         "first_team": first_team,
         "is_alone": first_team is not None and not has_other_accounts(user),

@@ -8,6 +8,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotation.pages.status_text import format_moment, time_zone_for
+from benchmarks.models import Benchmark, Stage
 from benchmarks.pages.board import ALL_COHORTS, Reading, SideColumn
 from evaluation.rendering.axis import SHARE, axis_for
 from evaluation.rendering.html import estimate_bar
@@ -52,6 +53,19 @@ def agreement_column(reading: Reading) -> SideColumn | None:
         "note": _age(reading, report),
     }
     return _column(bars, data, axis.key)
+
+
+def list_agreement(benchmark: Benchmark, stages: Sequence[Stage]) -> Mapping[str, Any] | None:
+    """All cohorts together at the stage with the most values, for the list of benchmarks. Two queries."""
+    report = load(benchmark)
+    names = {stage.key: stage.name for stage in stages}
+    choices = [stage for stage in report.stages if stage.key in names and stage.n_values] if report else []
+    if not choices:
+        return None
+    shown = _first_choice(choices)
+    axis = SHARE if shown.linked else axis_for(shown.estimates.values(), from_zero=measure_of(shown.measure).from_zero)
+    measure = NAMES[shown.measure] if shown.linked else measure_of(shown.measure).label
+    return {"line": estimate_bar(shown.estimates[POOLED], axis), "measure": measure, "stage": names[shown.key]}
 
 
 def _column(cells: Mapping[int, Any], data: Mapping[str, Any], style: str = "") -> SideColumn:

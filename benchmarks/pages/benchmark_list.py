@@ -1,0 +1,107 @@
+"""The list of a person's benchmarks: pictures, the chain, agreement, and what waits in each.
+
+Apps above this one register the chain and agreement in AppConfig.ready.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import QuerySet
+
+from benchmarks.access import permissions_asked_once
+from benchmarks.models import Benchmark, ItemImage, Stage
+from benchmarks.pages.next_actions import NextAction, waiting_action
+from benchmarks.queries.overview import benchmark_rows, sample_pictures
+from people.models import User
+
+WHOLE = 12  # benchmarks that are shown with everything; the others by name
+PICTURES, SAMPLE = 3, 24
+STAGES = 6
+
+
+@dataclass(frozen=True)
+class StageSummary:
+    """A stage that asks people: one bar for each cohort, in twentieths, and the sums in words."""
+
+    name: str
+    bars: Sequence[int]
+    done: str
+    wanted: str
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class BenchmarkRow:
+    """`agreement`: what evaluation/parts/list_agreement.html takes; None before anything was computed. `action`: what
+    waits for this person; None where nothing does."""
+
+    benchmark: Benchmark
+    pictures: Sequence[ItemImage]
+    stages: Sequence[StageSummary]
+    more_stages: int
+    agreement: Mapping[str, Any] | None
+    action: NextAction | None
+
+
+ChainSource = Callable[[Sequence[Stage]], Mapping[int, StageSummary]]
+AgreementSource = Callable[[Benchmark, Sequence[Stage]], Mapping[str, Any] | None]
+_CHAIN: list[ChainSource] = []
+_AGREEMENT: list[AgreementSource] = []
+
+
+def register_chain(source: ChainSource) -> None:
+    """The app that has campaigns says how far each stage is."""
+    _CHAIN[:] = [source]
+
+
+def register_agreement(source: AgreementSource) -> None:
+    _AGREEMENT[:] = [source]
+
+
+@dataclass(frozen=True)
+class BenchmarkList:
+    rows: Sequence[BenchmarkRow]
+    others: Sequence[Benchmark]
+
+    @property
+    def n_waiting(self) -> int:
+        return sum(row.action is not None for row in self.rows)
+
+
+def benchmark_list(visible: QuerySet[Benchmark], user: User) -> BenchmarkList:
+    """Those first in which something waits for this person, then by team and name."""
+    benchmarks = list(benchmark_rows(visible, user))
+    shown = benchmarks[:WHOLE]
+    stages = list(Stage.objects.filter(benchmark__in=shown).order_by("benchmark", "position", "pk"))
+    summaries = _CHAIN[0](stages) if _CHAIN else {}
+    pictures = sample_pictures(stages, SAMPLE)
+    rows = []
+    with permissions_asked_once():
+        for benchmark in shown:
+            own = [stage for stage in stages if stage.benchmark_id == benchmark.pk]
+            rows.append(_row(benchmark, own, summaries, pictures, waiting_action(benchmark, user)))
+    return BenchmarkList(sorted(rows, key=lambda row: row.action is None), benchmarks[WHOLE:])
+
+
+def _row(
+    benchmark: Benchmark,
+    stages: Sequence[Stage],
+    summaries: Mapping[int, StageSummary],
+    pictures: Mapping[int, Sequence[ItemImage]],
+    action: NextAction | None,
+) -> BenchmarkRow:
+    asked = [summaries[stage.pk] for stage in stages if stage.pk in summaries]
+    agreement = _AGREEMENT[0](benchmark, stages) if _AGREEMENT else None
+    return BenchmarkRow(
+        benchmark, _spread(benchmark, stages, pictures), asked[:STAGES], max(0, len(asked) - STAGES), agreement, action
+    )
+
+
+def _spread(
+    benchmark: Benchmark, stages: Sequence[Stage], pictures: Mapping[int, Sequence[ItemImage]]
+) -> Sequence[ItemImage]:
+    """A few of the stage with the most pictures, other ones in each benchmark."""
+    most = max((pictures[stage.pk] for stage in stages), key=len, default=[])
+    step = max(1, len(most) // PICTURES)
+    return [most[(benchmark.pk + number * step) % len(most)] for number in range(min(PICTURES, len(most)))]

@@ -1,0 +1,76 @@
+"""The list of benchmarks: what waits comes first, each cohort has its bar, and the work does not grow with answers."""
+
+import re
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from annotation.models import Campaign, Tally
+from benchmarks.models import Stage
+from benchmarks.pages import benchmark_list
+from evaluation import tasks
+from people.models import User
+from tests.chains.link_client import text_of
+from tests.evaluation.data import of_condition, table
+from tests.evaluation.test_board_column import rated  # noqa: F401  (a fixture)
+from tests.personas import World, make_benchmark
+
+pytestmark = pytest.mark.django_db
+
+
+def page(world: World, user: User) -> str:
+    reply = world.client(user).get("/benchmarks/")
+    assert reply.status_code == 200
+    return str(reply.content.decode())
+
+
+def test_row_has_the_chain_agreement_and_one_button(world: World, rated: Campaign) -> None:  # noqa: F811
+    before = text_of(page(world, world.mara))
+    assert "No agreement yet" in before and "Nothing waits for you." in before
+    tasks.renew_board(world.benchmark.pk)
+    tally = Tally.objects.filter(cohort__cohort=world.egypt).first()
+    assert tally is not None
+    Tally.objects.filter(pk=tally.pk).update(submitted=15)
+    shown = page(world, world.mara)
+    bars = re.findall(r'<i class="v(\d+)">', shown)
+    assert len(bars) == 2 and len(set(bars)) == 2, "Brazil and Egypt, which is ahead"
+    text = text_of(shown)
+    assert "Sea And River" in text and "Relevance rating" in text and "Least: Brazil" in text
+    assert "n = 10 × 3" in text and "Open the overview" in text
+    assert "fjord" not in shown.lower()
+
+
+def test_what_waits_comes_first_and_has_the_only_primary_button(world: World, rated: Campaign) -> None:  # noqa: F811
+    make_benchmark(world.team, "zoo-signs", owner=world.owner).stages.all()
+    shown = page(world, world.owner)
+    assert shown.index("Zoo Signs") < shown.index("Sea And River"), "it has no items: they are to be imported"
+    assert shown.count('class="btn go"') == 1 and "1 benchmark waits for you." in shown
+    assert "No stage asks people yet." in shown
+    assert "Zoo Signs" not in page(world, world.mara), "who has no role there does not see it"
+
+
+def test_beyond_the_first_benchmarks_names_stand_alone(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(benchmark_list, "WHOLE", 1)
+    make_benchmark(world.team, "zoo-signs", owner=world.owner)
+    shown = page(world, world.owner)
+    assert shown.count("bench-row") == 1 and "More benchmarks" in shown and "/b/zoo-signs/" in shown
+
+
+def test_person_without_a_role_is_told_how_to_get_one(world: World) -> None:
+    assert "The owner of a benchmark can give you a role" in page(world, world.stranger)
+
+
+def test_list_takes_as_many_queries_for_more_answers_and_stages(world: World, rated: Campaign) -> None:  # noqa: F811
+    tasks.renew_board(world.benchmark.pk)
+    client = world.client(world.mara)
+    client.get("/benchmarks/")
+    with CaptureQueriesContext(connection) as few:
+        client.get("/benchmarks/")
+    table(rated, world.brazil, of_condition(world.items, "generated")[:5], {world.bia: "12345"})
+    Stage.objects.create(
+        benchmark=world.benchmark, key="next", name="Next", display="image", sheet=world.stage.sheet, position=2
+    )
+    with CaptureQueriesContext(connection) as many:
+        client.get("/benchmarks/")
+    assert len(many) <= len(few) + 1 <= 45
