@@ -41,7 +41,9 @@ PICTURES = (
     DocsPicture("overview", "mara", "/b/caire-demo/"),
     DocsPicture("agreement", "mara", "/b/caire-demo/agreement/"),
     DocsPicture("models", "mara", "/b/caire-demo/models/"),
-    DocsPicture("composer", "mara", "/b/caire-demo/stages/", then=("a:text-is('Relevance rating')",)),
+    DocsPicture(
+        "composer", "mara", "/b/caire-demo/stages/", then=("main a[href*='/stages/']:has-text('Relevance rating')",)
+    ),
     DocsPicture("work", "bia", "/work/"),
     DocsPicture("sheet", "bia", "/tour/", then=RATE),
     DocsPicture("sheet-phone", "nour", "/tour/", PHONE, then=RATE),

@@ -5,12 +5,17 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 import yaml
+from PIL import Image
+
+from tests.docs_pictures import PICTURES
 
 ROOT = Path(__file__).resolve().parent.parent
+SMALL = 80 * 1024  # bytes of a picture
 PAGES_OUTSIDE = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md")
 
 
@@ -118,3 +123,25 @@ def test_the_hosted_check_is_the_one_that_everybody_runs() -> None:
         assert yaml.safe_load(path.read_text())
     hooks = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())["repos"][0]["hooks"]
     assert {hook["id"] for hook in hooks} == {"ruff-check", "ruff-format", "mypy"}
+
+
+def shown_pictures(pages: Iterable[Path]) -> set[str]:
+    """File names of the pictures that pages show."""
+    return {Path(link).name for page in pages for link in re.findall(r"!\[[^\]]+\]\(([^)\s]+)\)", page.read_text())}
+
+
+def test_pages_show_the_pictures_of_the_script_and_each_is_small() -> None:
+    pages = [*(ROOT / "docs").rglob("*.md"), *(ROOT / name for name in PAGES_OUTSIDE)]
+    folder = ROOT / "docs" / "pictures"
+    taken = {f"{picture.name}.webp": picture.size for picture in PICTURES}
+    assert shown_pictures(pages) == set(taken) == {path.name for path in folder.iterdir()}
+    for name, size in taken.items():
+        with Image.open(folder / name) as picture:
+            assert (picture.format, picture.size) == ("WEBP", size), name
+        assert (folder / name).stat().st_size < SMALL, name
+
+
+def test_a_picture_from_elsewhere_is_found(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("![By hand](../pictures/hand.png) and [no picture](x.webp)")
+    assert shown_pictures([page]) == {"hand.png"}

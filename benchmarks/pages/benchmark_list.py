@@ -60,7 +60,7 @@ def register_agreement(source: AgreementSource) -> None:
 
 
 @dataclass(frozen=True)
-class BenchmarkList:
+class BenchmarkListPage:
     rows: Sequence[BenchmarkRow]
     others: Sequence[Benchmark]
 
@@ -69,7 +69,7 @@ class BenchmarkList:
         return sum(row.action is not None for row in self.rows)
 
 
-def benchmark_list(visible: QuerySet[Benchmark], user: User) -> BenchmarkList:
+def benchmark_list(visible: QuerySet[Benchmark], user: User) -> BenchmarkListPage:
     """Those first in which something waits for this person, then by team and name."""
     benchmarks = list(benchmark_rows(visible, user))
     shown = benchmarks[:WHOLE]
@@ -81,7 +81,7 @@ def benchmark_list(visible: QuerySet[Benchmark], user: User) -> BenchmarkList:
         for benchmark in shown:
             own = [stage for stage in stages if stage.benchmark_id == benchmark.pk]
             rows.append(_row(benchmark, own, summaries, pictures, waiting_action(benchmark, user)))
-    return BenchmarkList(sorted(rows, key=lambda row: row.action is None), benchmarks[WHOLE:])
+    return BenchmarkListPage(sorted(rows, key=lambda row: row.action is None), benchmarks[WHOLE:])
 
 
 def _row(

@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 
 from annotation.queries.answers import watermark
 from benchmarks.models import Benchmark
+from evaluation.figures.caption import caption_of
 from evaluation.figures.figure import NARROW, Figure, Words
 from evaluation.figures.pictures import signed_address
 from evaluation.figures.registry import figures_of
@@ -31,6 +32,7 @@ from predictions.models import Collection, Run
 from predictions.queries.results import runs_of
 
 log = logging.getLogger(__name__)
+PAGE_WIDE = 1000.0  # of a drawing on a wide page; files are as wide as a paper takes
 SHOWN_ROWS = 200  # of a figure's data on the page; all of them are in its CSV
 TASKS = ("retrieval", "forced_choice", "embedding")  # whose runs figures let one choose from
 HIDDEN = ("by", "raters")  # each figure says itself what it is cut by, and whose answers it shows
@@ -107,6 +109,11 @@ class PageFigure:
     doors: Sequence[tuple[str, Words]] = ()  # addresses and names of where what is missing is brought
 
     @property
+    def caption(self) -> str:
+        assert self.figure is not None
+        return caption_of(self.figure)
+
+    @property
     def table(self) -> dict[str, Any]:
         """The first rows of the data, for templates/evaluation/report/table.html."""
         assert self.figure is not None
@@ -122,7 +129,7 @@ def page_figures(ground: FigureData) -> Iterator[PageFigure]:
     for spec in figures_of(ground.benchmark):
         try:
             figure = build_figure(ground, spec)
-            wide = figure.svg(prefix=f"{spec.key}-w", href=href)
+            wide = figure.svg(PAGE_WIDE, prefix=f"{spec.key}-w", href=href)
             narrow = figure.svg(NARROW, prefix=f"{spec.key}-n", href=href)
         except MissingData as missing:
             yield PageFigure(spec, str(missing.message), doors=action_links(missing, ground.benchmark))
@@ -147,8 +154,8 @@ def form_of(ground: FigureData) -> dict[str, Any]:
     if not ground.has_questions:
         return {"selects": selects, "carried": [], "query": query}
     form = filters(ground.catalogue, ground.asked, get_language() or "en")
-    shown = [one for one in form["selects"] if one["name"] not in HIDDEN]
-    return {**form, "selects": [*selects, *shown], "query": query}
+    form |= {place: [one for one in form[place] if one["name"] not in HIDDEN] for place in ("selects", "more")}
+    return {**form, "selects": [*selects, *form["selects"]], "query": query}
 
 
 def _collection_select(ground: FigureData) -> list[dict[str, Any]]:

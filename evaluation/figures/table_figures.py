@@ -73,7 +73,7 @@ def heat_of(ground: FigureData, *, key: str, spec: TableSpec, title: Words, meas
         high,
         str(measure),
         _("No value: see the table"),
-        _("n: items of each value"),
+        _counted_words([e for _r, _c, e in cells]),
     )
     return Figure(
         key=key,
@@ -84,6 +84,11 @@ def heat_of(ground: FigureData, *, key: str, spec: TableSpec, title: Words, meas
         draw=lambda width: heat_map.draw(drawing, width),
         words=(*option_words(ground), *ground.words()),
     )
+
+
+def _counted_words(estimates: Sequence[Estimate]) -> str:
+    small = any(e.value is not None and e.n_units < heat_map.SMALL for e in estimates)
+    return _("n: items of each value; grey: fewer than 8") if small else _("n: items of each value")
 
 
 def option_words(ground: FigureData) -> Iterator[str]:

@@ -46,6 +46,23 @@ class Status:
     figures: list[tuple[str, str]] = field(default_factory=list)
     failed: list[Job] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
+    works_behind: bool = True  # whether the worker and the scheduler do what waits in the background
+    jobs_waiting: int = 0
+    has_mail: bool = True
+    free: str = ""
+
+    @property
+    def plain(self) -> list[tuple[bool, str, str]]:
+        """What a person wants to know first: whether it is well, its name, and a few words."""
+        waiting = ngettext("%(n)s job waits", "%(n)s jobs wait", self.jobs_waiting) % {"n": f"{self.jobs_waiting:,}"}
+        background = _("runs") if self.works_behind else _("does not run")
+        return [
+            (True, _("Pages and database"), _("answer")),
+            (self.works_behind, _("Background work"), f"{background}, {waiting}" if self.jobs_waiting else background),
+            (not self.failed, _("Jobs of the last seven days"), _("some failed") if self.failed else _("none failed")),
+            (self.has_mail, _("Mail"), _("is sent") if self.has_mail else _("is not set up: share links yourself")),
+            (True, _("Free space"), self.free),
+        ]
 
 
 def status(at: datetime) -> Status:
@@ -90,6 +107,7 @@ def _queue(status: Status) -> None:
         lambda client: (client.info("server"), client.llen("celery"), client.get(BEAT_KEY), worker_seen(client))
     )
     if asked is None:
+        status.works_behind = False
         status.figures.append((_("Broker"), _("does not answer")))
         status.problems.append(
             Problem(
@@ -121,6 +139,7 @@ def _worker(status: Status, seen: datetime | None) -> None:
     ago_text = _("never") if ago is None else _("%(n)s s ago") % {"n": max(0, round(ago.total_seconds()))}
     status.figures.append((_("Worker last seen"), ago_text))
     if ago is None or ago > WORKER_LATE:
+        status.works_behind = False
         status.problems.append(
             Problem(
                 _("The worker does not respond: nothing is done in the background, and jobs wait."),
@@ -138,6 +157,7 @@ def _scheduler(status: Status, last: datetime | None) -> None:
     ago_text = _("never") if ago is None else _("%(n)s s ago") % {"n": max(0, round(ago.total_seconds()))}
     status.figures.append((_("Scheduler last seen"), ago_text))
     if not fresh:
+        status.works_behind = False
         status.problems.append(
             Problem(
                 _(
@@ -152,6 +172,7 @@ def _scheduler(status: Status, last: datetime | None) -> None:
 def _jobs(status: Status) -> None:
     for state, label in Job.State.choices:
         status.figures.append((_("Jobs: %(state)s") % {"state": label}, f"{Job.objects.filter(state=state).count():,}"))
+    status.jobs_waiting = Job.objects.filter(state=Job.State.QUEUED).count()
     status.failed = list(site_failures(status.at - timedelta(days=7))[:20])
     if status.failed:
         text = ngettext(
@@ -195,6 +216,7 @@ def _packs(status: Status) -> None:
 
 def _mail(status: Status) -> None:
     mail = mail_status.overview()
+    status.has_mail = mail.server
     if not mail.server:
         status.figures.append((_("Mail"), _("no mail server is set up")))
         if not mail_status.is_public_site():
@@ -244,9 +266,8 @@ def _disk(status: Status) -> None:
         database = int(cursor.fetchone()[0])
     status.figures.append((_("Database"), _size(database)))
     status.figures.append((_("Data folder"), f"{folder} ({_size(folder_size(folder))})"))
-    status.figures.append(
-        (_("Free on its disk"), _("%(free)s of %(all)s") % {"free": _size(disk.free), "all": _size(disk.total)})
-    )
+    status.free = _("%(free)s of %(all)s") % {"free": _size(disk.free), "all": _size(disk.total)}
+    status.figures.append((_("Free on its disk"), status.free))
     if disk.free < NO_SPACE:
         status.problems.append(
             Problem(

@@ -11,6 +11,7 @@ from annotation.pages.status_text import format_moment
 from evaluation.rendering.html import page_table
 from evaluation.reports.agreement import AgreementReport, QuestionRow
 from evaluation.reports.agreement_formats import to_latex
+from evaluation.reports.agreement_headline import headline
 from evaluation.reports.agreement_tables import conditions_table, question_label, questions_table
 from evaluation.selections.measures import LEVEL_LABELS, default_measure, measure_labels
 from evaluation.services.snapshots import MOST, ReportState
@@ -33,6 +34,7 @@ def report_context(report: AgreementReport, language: str) -> dict[str, Any]:
         "count": count,
         "latex": to_latex(report, language),
         "part_title": part_title(report, language),
+        "headline": headline(report, language),
         "questions": page_table(
             questions_table(report, language),
             "questions",

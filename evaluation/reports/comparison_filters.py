@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from annotation.sheets.sheet import localise
-from evaluation.reports.filters import build_select, dates, other_params, rater_selects, task_selects
+from evaluation.reports.filters import arrange_form, build_select, other_params, rater_selects, task_selects
 from evaluation.selections.catalogue import Catalogue
 from evaluation.selections.selection import COUNTED_LABELS, INTERVAL_LABELS, Selection
 
@@ -47,7 +47,7 @@ def comparison_filters(
     rest = [
         (name, value) for name, value in other_params(selection, selects) if name not in ("raters", "by", "measure")
     ]
-    return {"selects": selects, **dates(selection), "carried": rest}
+    return arrange_form(selection, selects) | {"carried": rest}
 
 
 def inclusion_text(selection: Selection, catalogue: Catalogue, language: str) -> list[str]:

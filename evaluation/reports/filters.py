@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 from typing import Any
+from urllib.parse import urlencode
 
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
@@ -30,6 +31,8 @@ CLEARS = {
     "by": "field measure",
 }
 DATES = ("since", "until")
+MAIN = ("measure", "statistic", "judge", "stage", "field", "campaign", "least", "by", "counted")  # what matters most
+IN_VIEW = 3
 
 
 def filters(catalogue: Catalogue, selection: Selection, language: str) -> dict[str, Any]:
@@ -44,7 +47,30 @@ def filters(catalogue: Catalogue, selection: Selection, language: str) -> dict[s
         selects.append(build_select("field", _("Question"), questions, selection.field))
     selects += rater_selects(catalogue, stage, campaigns, selection, language)
     rest = [(name, value) for name, value in other_params(selection, selects) if name != "as"]  # chosen in the table
-    return {"selects": selects, **dates(selection), "carried": rest}
+    return arrange_form(selection, selects) | {"carried": rest}
+
+
+def arrange_form(selection: Selection, selects: list[dict[str, Any]]) -> dict[str, Any]:
+    """`selects`: at most three that matter most, and all that the person set, each of which has the address without
+    it; `more`: the others, behind one button, with the dates unless these are set."""
+    offered = list(selects)
+    for select in offered:
+        select["reset"] = _without(selection, select) if _is_set(selection, select["name"]) else None
+    main = [name for name in MAIN if any(select["name"] == name for select in offered)][:IN_VIEW]
+    in_view = [select for select in offered if select["name"] in main or select["reset"] is not None]
+    in_view.sort(key=lambda select: main.index(select["name"]) if select["name"] in main else IN_VIEW)
+    more = [select for select in offered if select not in in_view]
+    return {"selects": in_view, "more": more, **dates(selection)}
+
+
+def _is_set(selection: Selection, name: str) -> bool:
+    return any(asked == name and value for asked, value in selection.asked)
+
+
+def _without(selection: Selection, select: dict[str, Any]) -> str:
+    """The query of the address without a choice and without what depends on it; never empty."""
+    gone = {select["name"], *select["clears"].split()}
+    return urlencode([(name, value) for name, value in selection.asked if name not in gone])
 
 
 def _of_measure(stage: StageEntry, campaigns: list[CampaignEntry], selection: Selection) -> list[dict[str, Any]]:

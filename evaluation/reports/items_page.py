@@ -30,7 +30,7 @@ from evaluation.reports.disagreement import (
     comparable,
     units_of,
 )
-from evaluation.reports.filters import build_select, dates, other_params, rater_selects, task_selects
+from evaluation.reports.filters import arrange_form, build_select, other_params, rater_selects, task_selects
 from evaluation.selections.catalogue import Catalogue
 from evaluation.selections.measures import CODED
 from evaluation.selections.selection import COUNTED_LABELS, Selection
@@ -110,7 +110,7 @@ def list_filters(catalogue: Catalogue, selection: Selection, least: int, languag
     selects.append(build_select("least", _("Minimum raters per item"), {one: one for one in LEAST}, str(least)))
     selects.append(build_select("counted", _("Answers included"), COUNTED_LABELS, selection.counted))
     selects += rater_selects(catalogue, stage, campaigns, selection, language)
-    return {"selects": selects, **dates(selection), "carried": other_params(selection, selects)}
+    return arrange_form(selection, selects) | {"carried": other_params(selection, selects)}
 
 
 @dataclass(frozen=True)

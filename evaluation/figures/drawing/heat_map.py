@@ -14,6 +14,7 @@ from evaluation.figures.drawing.text import clean, width_of
 
 ROW, COLUMN, WIDEST = 38.0, 48.0, 120.0
 TURN, LONGEST = 40.0, 150.0
+SMALL = 8  # a value on fewer items is hatched and grey
 
 
 @dataclass(frozen=True)
@@ -109,7 +110,7 @@ def _cells(canvas: Canvas, data: HeatMap, shown: range, left: float, column: flo
             if cell.value is None:
                 boxes.append(rect(x, y, column - 2, ROW - 2, pattern="hatch", title=f"{name}: {clean(cell.why)}"))
                 continue
-            fill = sequential((cell.value - data.low) / (data.high - data.low))
+            fill, pattern, ink = _look(data, cell)
             ends = (
                 ""
                 if cell.low is None or cell.high is None
@@ -117,15 +118,28 @@ def _cells(canvas: Canvas, data: HeatMap, shown: range, left: float, column: flo
             )
             counted = f"n = {cell.n:,}" if data.counted and cell.n else ""
             title = f"{name}: {format_value(cell.value)}{ends}" + (f", {counted}" if counted else "")
-            boxes.append(rect(x, y, column - 2, ROW - 2, fill, title=title))
+            boxes.append(rect(x, y, column - 2, ROW - 2, fill, pattern=pattern, title=title))
             middle = round(x + column / 2 - 1, 1)
             line = round(y + (ROW / 2 - 3 if counted else ROW / 2 + 3.5), 1)
-            words.append(Text(middle, line, format_value(cell.value), "middle", fill=ink_on(fill)))
+            words.append(Text(middle, line, format_value(cell.value), "middle", fill=ink))
             if counted:
                 small = counted if width_of(counted, 11) <= column - 4 else f"{cell.n:,}"
-                words.append(Text(middle, round(y + ROW - 7.5, 1), small, "middle", fill=ink_on(fill), size=11))
+                words.append(Text(middle, round(y + ROW - 7.5, 1), small, "middle", fill=ink, size=11))
     canvas.add(*boxes, fill="#fff")
     canvas.add(*words)
+
+
+def _look(data: HeatMap, cell: Value) -> tuple[str, str, str]:
+    """Fill, pattern and colour of the number; a value on few items has no colour of the scale."""
+    assert cell.value is not None
+    if _is_small(data, cell):
+        return "", "faint", INK_2
+    fill = sequential((cell.value - data.low) / (data.high - data.low))
+    return fill, "", ink_on(fill)
+
+
+def _is_small(data: HeatMap, cell: Value) -> bool:
+    return cell.value is not None and bool(data.counted) and cell.n is not None and cell.n < SMALL
 
 
 def _legend(canvas: Canvas, data: HeatMap, y: float, width: float) -> float:
