@@ -35,10 +35,12 @@ def front(request: HttpRequest) -> HttpResponse:
 
 @login_required
 def own_home(request: HttpRequest) -> HttpResponse:
-    """Researchers land on their benchmarks, managers who do not rate on their cohorts, everybody else on their work."""
+    """Researchers land on their benchmarks, managers who do not rate on their cohort or on the list of their cohorts,
+    everybody else on their work."""
     user = current_user(request)
     if user.is_staff or user.team_memberships.exists():
         return redirect("benchmarks:list")
     if user.managed_cohorts.exists() and not user.cohort_memberships.filter(left_at__isnull=True).exists():
-        return redirect("people:teams")
+        [first, *others] = user.managed_cohorts.values_list("cohort", flat=True)[:2]
+        return redirect("people:teams") if others else redirect("annotation:cohort", first)
     return redirect("annotation:work")

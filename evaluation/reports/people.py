@@ -100,10 +100,12 @@ def people_table(
     """A row per person. `cohort`: all are of one, which has no column then; `works`: names and addresses too."""
     compared = cohort_numbers if cohort_numbers and cohort_numbers.rest else None
     marked = significant_drifts(compared.drift)[0] if compared else set()
+    repeats = cohort and all(line.counted == line.done for line in lines)  # then one column says both
+    counts = [_("Done")] if repeats else [_("Done"), _("Counted in results")]
     columns = [
         *([] if cohort else [ReportColumn(_("Cohort"), shape="text")]),
         ReportColumn(_("State"), shape="text"),
-        *(ReportColumn(head, shape="text", style="num") for head in (_("Done"), _("Counted in results"))),
+        *(ReportColumn(head, shape="text", style="num") for head in counts),
         ReportColumn(_("Median time per answer (s)"), shape="text", style="num"),
         *(_compared_columns(compared) if compared else ()),
         ReportColumn(_("Skipped"), shape="text", style="num"),
@@ -116,7 +118,8 @@ def people_table(
         cells = [
             *([] if cohort else [Cell(text=line.cohort.name if line.cohort else pgettext("cohort", "none"))]),
             Cell(text=state, chip=chip),
-            *(Cell(text=text) for text in (str(line.done), str(line.counted), seconds)),
+            *(Cell(text=str(n)) for n in (line.done, line.counted)[: len(counts)]),
+            Cell(text=seconds),
             *(_compared_cells(line.rater.pk, compared, marked) if compared else ()),
             Cell(text=line.skipped_percent),
             *([Cell(at=line.seen_at)] if works else []),

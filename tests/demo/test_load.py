@@ -17,7 +17,9 @@ from annotation.models import Annotation, Assignment, Campaign
 from benchmarks.models import Benchmark, Item
 from demo import context, loader, loading, people
 from demo.chains import valueground_builds
+from demo.guide import GUIDES
 from demo.steps import Step, run_step
+from evaluation import tasks
 from jobs.models import Job
 from jobs.services import runner
 from papers.valueground.builder.models import Build, BuildPlan
@@ -135,6 +137,20 @@ def look_at_everything(folder: Path) -> None:
             assert shown.status_code == 200, f"{slug} {page}"
             assert not EMPTY.search(re.sub(r"<[^>]+>", " ", shown.content.decode())), f"{slug} {page}"
     look_at_built_pairs(mara)
+    walk_the_tours()
+
+
+def walk_the_tours() -> None:
+    """Each step of each account is there and works, also for a campaign in which pictures are rated."""
+    for guide in GUIDES:
+        client = signed_in(guide.key)
+        for step in guide.steps:
+            address = step.page.resolve()
+            assert address, f"{guide.key}: {step.title} is not there"
+            assert client.get(address).status_code == 200, f"{guide.key}: {address}"
+    tasks.renew_board(Benchmark.objects.get(slug="caire-demo").pk)
+    front = Client().get("/").content.decode()
+    assert "CAIRE universal, demo" in front and "people of the cohort" in front and 'class="live"' in front
 
 
 def look_at_built_pairs(mara: Client) -> None:

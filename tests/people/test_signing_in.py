@@ -9,7 +9,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from people.models import User
+from people.models import CohortManager, User
 from people.services import links
 from people.tasks import send_mail
 from tests.mailing import MailServer
@@ -34,13 +34,19 @@ def test_a_person_signs_in_with_any_capitals_and_goes_on_where_they_wanted(world
     [
         ("nour", "annotation:work"),
         ("stranger", "annotation:work"),
-        ("manager", "people:teams"),
         ("mara", "benchmarks:list"),
         ("site_admin", "benchmarks:list"),
     ],
 )
 def test_everybody_lands_where_they_have_something_to_do(world: World, who: str, page: str) -> None:
     assert world.client(getattr(world, who)).get("/").url == reverse(page)
+
+
+def test_managers_land_on_their_cohort_or_on_the_list_of_several(world: World) -> None:
+    client = world.client(world.manager)
+    assert client.get("/").url == reverse("annotation:cohort", args=[world.egypt.pk])
+    CohortManager.objects.create(cohort=world.brazil, user=world.manager)
+    assert client.get("/").url == reverse("people:teams")
 
 
 def test_the_way_on_never_leads_elsewhere(world: World) -> None:
