@@ -91,6 +91,7 @@ MANAGERS = (
     "annotation/pages/board_rows.py",
     "annotation/pages/campaign*.py",
     "annotation/pages/chain_opening.py",
+    "annotation/pages/chain_summary.py",
     "annotation/pages/cohort_items.py",
     "annotation/pages/coverage_cells.py",
     "annotation/pages/judging_cohorts.py",
