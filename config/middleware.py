@@ -20,6 +20,7 @@ from config.deadline import RETRY_SECONDS, SMALL_BYTES, RequestBody
 UNREADABLE = "?"
 API = "/api/v1/"
 BYTES_OF_PICTURE = re.compile(rf"^{API}benchmarks/[^/]+/images/[0-9a-f]{{64}}/$")
+IMPORTS = re.compile(rf"^{API}benchmarks/[^/]+/imports/$")
 FILES = ("/import/", "/predictions/collection/", "/predictions/run/")  # files of up to IMPORT_MAX_BYTES
 PICTURES = ("/picture", "/submit")  # without a script, a picture comes with the sheet
 
@@ -86,14 +87,18 @@ def _busy_response(request: HttpRequest) -> HttpResponse | None:
     return response
 
 
-def _has_token(request: HttpRequest) -> bool:
-    """Whether a program shows a valid token. Asked only of bodies, and before they are read."""
+def _sender(request: HttpRequest) -> Any:
+    """Who is signed in, else the person of a program's valid token, else None. Asked only of bodies, and before they
+    are read."""
     from people.services.tokens import find_token
 
+    if request.user.is_authenticated:
+        return request.user
     kind, _space, text = request.headers.get("Authorization", "").partition(" ")
     if not request.path_info.startswith(API) or kind.lower() != "bearer" or _length(request) <= SMALL_BYTES:
-        return False
-    return find_token(text.strip(), timezone.now()) is not None
+        return None
+    token = find_token(text.strip(), timezone.now())
+    return token.user if token else None
 
 
 def _is_sheet_of_visitor(request: HttpRequest) -> bool:
@@ -103,12 +108,15 @@ def _is_sheet_of_visitor(request: HttpRequest) -> bool:
 def _max_bytes(request: HttpRequest) -> int:
     """Bytes. Only who is of a team imports; the form says the same of the file alone."""
     least = settings.BODY_MAX_BYTES
-    if not request.user.is_authenticated and not _has_token(request):
+    sender = _sender(request)
+    if sender is None:
         return min(SMALL_BYTES, least)
     if _length(request) <= least:
         return least
     if request.method == "PUT" and BYTES_OF_PICTURE.search(request.path_info):
         return max(settings.IMAGE_MAX_BYTES, least)
+    if IMPORTS.search(request.path_info) and sender.team_memberships.exists():
+        return settings.IMPORT_MAX_BYTES + least
     if not request.user.is_authenticated:
         return least
     if request.path_info.endswith(FILES) and request.user.team_memberships.exists():

@@ -32,8 +32,11 @@ def read_content(request: Request, shape: type[serializers.Serializer[Any]] | No
         data = request.data
     except RecursionError as error:
         raise exceptions.ParseError(_("The JSON is nested too deeply.")) from error
-    if isinstance(data, QueryDict):  # no body and no type
-        data = {}
+    return check_content({} if isinstance(data, QueryDict) else data, shape)  # without a body and a type
+
+
+def check_content(data: Any, shape: type[serializers.Serializer[Any]] | None) -> dict[str, Any]:
+    """The members of an object. Raises BadContent."""
     if not isinstance(data, dict):
         raise BadContent([problem("", "not-an-object", _("The body has to be a JSON object."))])
     if pointer := next(_unstorable(data), None):

@@ -22,6 +22,7 @@ from rest_framework.response import Response
 
 from annotation.services.transactions import in_transaction
 from api.models import ApiRequest
+from api.protocol.parts import digest_of_parts, is_in_parts
 from api.protocol.problems import ApiProblem
 
 WAIT_SECONDS = 10
@@ -152,7 +153,7 @@ def _short_wait() -> Iterator[None]:
 
 
 def _digest(request: Request) -> str:
-    return hashlib.sha256(request._request.body).hexdigest()
+    return digest_of_parts(request) if is_in_parts(request) else hashlib.sha256(request._request.body).hexdigest()
 
 
 def _replay(request: Request, row: ApiRequest) -> Response:

@@ -69,13 +69,15 @@ def operation(
     media_type: str = "",
     asks_others: bool = False,
     own_transactions: bool = False,
+    parts: Shape | None = None,
 ) -> Callable[[Callable[..., Response]], Callable[..., Response]]:
     """Describe a method of a view and keep it to that. `scope`: what a token needs, "" for any token. `needs_key`: an
     Idempotency-Key is required. `secrets`: members of the reply that are sent once. `matched`: whether PATCH, PUT and
     DELETE need If-Match, which the view checks by `check_match`. `media_type`: of a reply that is a file.
     `asks_others`: it waits for another server, so it runs in no transaction and takes no Idempotency-Key.
     `own_transactions`: its service has transactions that must not be inside another one, and a repeated request takes
-    effect once by itself. The view reads `self.content` before it calls the service.
+    effect once by itself. The view reads `self.content` before it calls the service. `parts`: how it
+    may be sent in parts, besides as JSON.
     """
 
     def decorate(method: Callable[..., Response]) -> Callable[..., Response]:
@@ -103,12 +105,16 @@ def operation(
         run.operation = Operation(name, scope, body, names_of(parameters))  # type: ignore[attr-defined]
         headers = _headers(verb, needs_key, needs_match)
         return extend_schema(
-            operation_id=name, summary=summary, description=description, request=body, responses=replies,
+            operation_id=name, summary=summary, description=description, request=_bodies(body, parts),
             parameters=[*_path(method), *(parameters or ()), *([] if asks_others else headers)],
-            extensions={"x-emic-scope": scope or "any"}, tags=list(tags) if tags else None,
+            responses=replies, extensions={"x-emic-scope": scope or "any"}, tags=list(tags) if tags else None,
         )(run)  # fmt: skip
 
     return decorate
+
+
+def _bodies(body: Shape | None, parts: Shape | None) -> Any:
+    return {"application/json": body, "multipart/form-data": parts} if parts else body
 
 
 def names_of(parameters: Sequence[OpenApiParameter] | None) -> tuple[str, ...] | None:

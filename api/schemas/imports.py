@@ -103,6 +103,17 @@ class NewImport(s.Serializer):
     makes_items = s.BooleanField(required=False, help_text="Of answers: make the items that the stage lacks.")
 
 
+class ImportInParts(s.Serializer):
+    """The same in one request: the files come with it. A file needs no name of an upload in `request`."""
+
+    request = s.CharField(required=False, help_text="The other members, as a JSON object.")
+    table = s.FileField(required=False)
+    archive = s.FileField(required=False)
+    pictures = s.FileField(required=False)
+    names = s.FileField(required=False)
+    files = s.ListField(child=s.FileField(), required=False, help_text="Of another tool, each with its name.")
+
+
 class ColumnProposal(s.Serializer):
     column = s.CharField()
     role = s.CharField(allow_blank=True, help_text="Empty: it stays with the item.")

@@ -1,5 +1,7 @@
 """Imports of items, answers and predictions: the same jobs as those of the pages, from uploads of a program."""
 
+from __future__ import annotations
+
 from contextlib import ExitStack
 from dataclasses import asdict
 from typing import Any
@@ -10,7 +12,9 @@ from django.core.files.uploadedfile import UploadedFile
 from django.http import Http404
 from django.utils import timezone
 from django.utils.datastructures import MultiValueDict
+from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
+from rest_framework.parsers import JSONParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -18,12 +22,13 @@ from annotation.access import campaign_for
 from annotation.forms.answer_files import AnswersForm
 from annotation.services.files import answer_files, withdrawals
 from annotation.services.files.campaigns import can_create_items
-from api.protocol.contents import check_form, form_data, refused
+from api.protocol.contents import check_content, check_form, form_data, problem, refused
 from api.protocol.operations import PAGING, operation
 from api.protocol.paging import page_of
+from api.protocol.parts import CONTENT, PartsParser, is_in_parts, read_parts
 from api.protocol.preconditions import with_etag
-from api.protocol.problems import Conflict
-from api.schemas.imports import ImportPreview, NewImport
+from api.protocol.problems import BadContent, Conflict
+from api.schemas.imports import ImportInParts, ImportPreview, NewImport
 from api.schemas.jobs import JobSerializer
 from api.schemas.pages import page_of_shape
 from api.views.base import ResourceView
@@ -46,16 +51,52 @@ from benchmarks.services import imports
 from benchmarks.services.imports import StoredImport
 from benchmarks.services.storage import open_binary
 from jobs.models import Job
+from jobs.services import upload_parts
+from jobs.services.upload_parts import PartialUpload, PartRefused
 from people.models import User
 from predictions.services.files import answer_import
 from releases.services.foreign import foreign_import
 
 KINDS = (imports.KIND, answer_files.KIND, foreign_import.KIND, answer_import.KIND)
 SHOWN_ROWS = 20
+FILE_PARTS, SEVERAL_FILES = ("table", "archive", "pictures", "names"), "files"
 FORM = ("condition", "source", "licence", "complete", "correct_facts")
 
 
 class ImportList(ResourceView):
+    """The files of an import come with it in parts, or were uploaded before."""
+
+    parser_classes = [JSONParser, PartsParser]
+
+    @cached_property
+    def content(self) -> dict[str, Any]:
+        """Files that came along become uploads, which are deleted if the import is refused."""
+        if not is_in_parts(self.request):
+            return super().content
+        data, files = read_parts(self.request, FILE_PARTS, SEVERAL_FILES)
+        if not isinstance(data, dict) or set(files) & set(data):
+            raise BadContent([problem(f"/{CONTENT}", "invalid", _("It has to be an object without the files."))])
+        self.kept: list[PartialUpload] = []
+        for name, named in files.items():
+            rows = [{"upload": self._keep(file), "name": str(file.name)[:200]} for file in named]
+            data[name] = rows if name == SEVERAL_FILES else rows[0]["upload"]
+            if name == "table":
+                data.setdefault("table_name", rows[0]["name"])
+        return check_content(data, NewImport)
+
+    def _keep(self, file: UploadedFile[Any]) -> str:
+        """Raises Conflict."""
+        try:
+            self.kept.append(upload_parts.keep(self.request.user.pk, file))
+        except PartRefused as error:
+            raise Conflict(error.message) from error
+        return self.kept[-1].key
+
+    def handle_exception(self, exc: Exception) -> Response:
+        for upload in getattr(self, "kept", ()):
+            upload_parts.discard(upload)
+        return super().handle_exception(exc)
+
     @operation("imports", "Imports of items and answers", parameters=PAGING, reply=page_of_shape(JobSerializer))
     def get(self, request: Request, slug: str) -> Response:
         benchmark = benchmark_for(request.user, slug, can="work_on")
@@ -63,7 +104,8 @@ class ImportList(ResourceView):
         return page_of(request, rows, "imports", jobs_json, benchmark.pk)
 
     @operation("import_create", "Import items, answers or the files of another tool; the reply is the job",
-               scope="write", body=NewImport, reply=JobSerializer, status=201, needs_key=True)  # fmt: skip
+               scope="write", body=NewImport, reply=JobSerializer, status=201, needs_key=True,
+               parts=ImportInParts)  # fmt: skip
     def post(self, request: Request, slug: str) -> Response:
         benchmark = benchmark_for(request.user, slug, can="work_on")
         if self.content.get("format"):

@@ -4,6 +4,8 @@ There is no table of them: the name of the file says whose it is and how long it
 is here. `jobs.services.uploads` deletes what no job has used within a day.
 """
 
+from __future__ import annotations
+
 import fcntl
 import os
 import re
@@ -12,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from django.core.files.base import ContentFile
+from django.core.files.base import ContentFile, File
 from django.core.files.storage import default_storage
 
 from jobs.services.uploads import PARTS
@@ -66,6 +68,19 @@ def begin(user_id: int, size: int) -> PartialUpload:
         raise PartRefused(text.format(n=MOST_OPEN))
     upload = PartialUpload(f"{user_id}-{uuid.uuid4().hex}-{size}", size)
     default_storage.save(upload.stored, ContentFile(b""))
+    return upload
+
+
+def keep(user_id: int, file: File[bytes]) -> PartialUpload:
+    """A whole file that came with its import. Raises PartRefused and OSError, and then leaves nothing behind."""
+    upload = begin(user_id, int(file.size))
+    try:
+        offset = 0
+        for chunk in file.chunks(PART_BYTES):
+            offset = append(upload, offset, chunk)
+    except (OSError, PartRefused):
+        discard(upload)
+        raise
     return upload
 
 

@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.files.base import ContentFile
 from django.test import Client
+from django.test.client import BOUNDARY, encode_multipart
 from django.utils import timezone
 
 from annotation.models import Campaign
@@ -223,3 +225,74 @@ def test_only_those_who_import_on_the_page_may(world: World) -> None:
     refused = start(program(world.owner, "write"), content)
     assert problem(refused, 422, "refused")["errors"][0]["pointer"] == "/archive", "another's upload"
     problem(start(program(world.mara, "read"), content), 403, "insufficient-scope")
+
+
+# ---- files that come with the import ---------------------------------------------------------------------------------
+
+
+def in_parts(client: Client, content: Any = None, key: str = "p", boundary: str = BOUNDARY, **files: Any) -> Any:
+    posted = {**({} if content is None else {"request": json.dumps(content)}), **files}
+    headers = {"idempotency-key": key} if key else {}
+    body = encode_multipart(boundary, posted)
+    return client.generic("POST", f"{B}imports/", body, f"multipart/form-data; boundary={boundary}", headers=headers)
+
+
+def table_file(name: str = "comma-utf8.csv") -> ContentFile:  # type: ignore[type-arg]
+    return ContentFile((TABLES / name).read_bytes(), name)
+
+
+def archive_file(data: bytes = b"") -> ContentFile:  # type: ignore[type-arg]
+    return ContentFile(data or pack_zip(draw_pictures(NAMES)), "pictures.zip")
+
+
+def test_an_import_in_parts_takes_effect_once(world: World) -> None:
+    client, pictures = program(world.mara, "write"), pack_zip(draw_pictures(NAMES))
+    first = in_parts(client, {"mapping": MAPPING}, table=table_file(), archive=archive_file(pictures))
+    job = finished(first)
+    assert (job.state, job.result["counts"], job.title) == ("done", {"created": 12}, "Import of comma-utf8.csv")
+    again = in_parts(client, {"mapping": MAPPING}, boundary="other", table=table_file(),
+                     archive=archive_file(pictures))  # fmt: skip
+    assert (again.status_code, again["Idempotency-Replayed"]) == (201, "true"), "another boundary, the same content"
+    assert Job.objects.filter(kind="import_items").count() == 1
+    changed = in_parts(client, {"mapping": MAPPING}, table=table_file("lines.jsonl"), archive=archive_file())
+    problem(changed, 422, "idempotency-key-reused")
+    problem(
+        in_parts(client, {"mapping": MAPPING}, key="", table=table_file(), archive=archive_file(pictures)),
+        400,
+        "idempotency-key-required",
+    )
+    assert upload_parts._keys_of(world.mara.pk) == [], "what was not used is deleted"
+
+
+def test_files_of_another_tool_come_in_parts(world: World) -> None:
+    lines = b'{"id": 1, "text": "Tea", "label": ["yes"], "Comments": []}\n'
+    content = {"format": "doccano", "stage": world.stage.key}
+    reply = in_parts(program(world.mara, "write"), content, files=[ContentFile(lines, "ann1.jsonl")])
+    assert reply.status_code == 201, reply.content
+
+
+def test_wrong_parts_are_named_and_leave_nothing(world: World, settings: Any) -> None:
+    client = program(world.mara, "write")
+    wrong: list[tuple[Any, dict[str, Any], str]] = [
+        ({"mapping": MAPPING}, {"picture": archive_file()}, "/picture"),
+        ({}, {"table": [table_file(), table_file()]}, "/table"),
+        ({}, {"table": "text"}, "/table"),
+        ({"table": "x"}, {"table": table_file()}, "/request"),
+        ([], {"table": table_file()}, "/request"),
+        ({"colour": 1}, {"table": table_file()}, "/colour"),
+    ]
+    for content, files, pointer in wrong:
+        errors = problem(in_parts(client, content, **files), 400, "invalid-content")["errors"]
+        assert pointer in [error["pointer"] for error in errors], (content, errors)
+    for body in (b"", b"--x", b'--x\r\nContent-Disposition: form-data; name="request"\r\n\r\n{\r\n--x--\r\n'):
+        reply = client.generic("POST", f"{B}imports/", body, "multipart/form-data; boundary=x",
+                               headers={"idempotency-key": "w"})  # fmt: skip
+        assert reply.status_code in (400, 422) and reply["Content-Type"] == "application/problem+json", body
+    problem(in_parts(client, {"stage": "nowhere"}, table=table_file()), 422, "refused")
+    assert upload_parts._keys_of(world.mara.pk) == [] and not Job.objects.filter(kind="import_items").exists()
+    for user in (world.nour, world.stranger, world.rival):
+        problem(in_parts(program(user, "write"), {}, table=table_file()), 404, "not-found")
+    settings.BODY_MAX_BYTES, settings.IMPORT_MAX_BYTES = 100_000, 300_000
+    weak = in_parts(program(world.nour, "write"), {}, table=ContentFile(b"x" * 200_000, "t.csv"))
+    problem(weak, 413, "content-too-large")  # of no team
+    assert in_parts(client, {"stage": "nowhere"}, table=ContentFile(b"x" * 200_000, "t.csv")).status_code == 422
