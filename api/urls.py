@@ -25,6 +25,7 @@ from api.views import (
     numbers,
     people,
     plans,
+    plugin_rows,
     recipes,
     release_imports,
     releases,
@@ -238,6 +239,7 @@ urlpatterns = [
         )
         for kind in KINDS
     ],
+    *plugin_rows.plugin_paths(B),
     *[path(f"{B}{kind.key}/count/", rows.count_view(kind), name=f"{kind.key}_count") for kind in KINDS],
     *[
         path(

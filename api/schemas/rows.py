@@ -31,10 +31,11 @@ def row_serializer(kind: RowKind) -> type[s.Serializer]:
     """One class for each kind, so that the description has each once."""
     if kind.key not in ROWS:
         fields = {column.name: _field(column) for column in kind.written}
-        names = ", ".join(CHANGES[kind.key].names)
-        fields[GONE] = s.CharField(
-            required=False, help_text=f"Of changes: why the row is gone. It has nothing else but {names}."
-        )
+        if kind.key in CHANGES:
+            names = ", ".join(CHANGES[kind.key].names)
+            fields[GONE] = s.CharField(
+                required=False, help_text=f"Of changes: why the row is gone. It has nothing else but {names}."
+            )
         ROWS[kind.key] = type(f"{_name(kind)}Row", (s.Serializer,), fields)
     return ROWS[kind.key]
 
@@ -49,7 +50,7 @@ def page_serializer(kind: RowKind) -> type[s.Serializer]:
 
 
 def _name(kind: RowKind) -> str:
-    return kind.key.capitalize()
+    return "".join(part.capitalize() for part in kind.key.split("_"))
 
 
 def _field(column: RowColumn) -> Any:

@@ -219,7 +219,7 @@ def list_view(kind: RowKind, base: type[RowList] = RowList) -> Any:
         responses={200: page_serializer(kind), **INVALID, **PROBLEMS},
         extensions={"x-emic-scope": kind.scope},
     )
-    return _view(base, kind, described)
+    return view_of_kind(base, kind, described)
 
 
 def count_view(kind: RowKind) -> Any:
@@ -231,7 +231,7 @@ def count_view(kind: RowKind) -> Any:
         responses={200: RowCount, **INVALID, **PROBLEMS},
         extensions={"x-emic-scope": kind.scope},
     )
-    return _view(RowCountView, kind, described)
+    return view_of_kind(RowCountView, kind, described)
 
 
 def detail_view(kind: RowKind, base: type[RowDetail] = RowDetail) -> Any:
@@ -242,14 +242,14 @@ def detail_view(kind: RowKind, base: type[RowDetail] = RowDetail) -> Any:
         responses={200: row_serializer(kind), **PROBLEMS},
         extensions={"x-emic-scope": kind.scope},
     )
-    return _view(base, kind, described)
+    return view_of_kind(base, kind, described)
 
 
-def _view(base: Any, kind: RowKind, described: Any) -> Any:
-    """A view of one kind of rows, with its description."""
+def view_of_kind(base: Any, kind: RowKind, described: Any, **more: Any) -> Any:
+    """A view of one kind of rows, with its description. `more`: further members of its class."""
 
     def get(self: Any, request: Request, *args: Any, **kwargs: Any) -> Any:
         return base.get(self, request, *args, **kwargs)
 
-    facts = {"kind": kind, "scope": kind.scope, "get": described(get)}
+    facts = {"kind": kind, "scope": kind.scope, "get": described(get), **more}
     return type(f"{kind.key.capitalize()}{base.__name__}", (base,), facts).as_view()  # type: ignore[attr-defined]

@@ -63,6 +63,11 @@ class Benchmark:
     def reviews(self, **filters: Any) -> RowQuery[Review]:
         return RowQuery(self._connection, f"{self.path}reviews/", Review, filters)
 
+    def plugin_rows(self, recipe: str, kind: str) -> Iterator[dict[str, Any]]:
+        """Rows of a plugin's own models, as the site sends them: `plugin_rows("valueground", "builds")`."""
+        query: RowQuery[Rating] = RowQuery(self._connection, f"{self.path}x/{recipe}/{kind}/", Rating, {})
+        return query.to_dicts()
+
     def agreement(self, **options: Any) -> AgreementReport:
         """Options as on the page: measure, stage, field, cohort, condition, interval, counted, since, until."""
         return AgreementReport(self._connection.get(f"{self.path}agreement/", options))
