@@ -200,7 +200,7 @@ CONTENT_SECURITY_POLICY = {
 }
 
 # REST. Of its framework nothing is an installed app: there is no browsable page, so there are no assets of it either.
-API_RATE = env.str("EMIC_API_RATE", "120/min")  # requests of one person, per process of the site
+API_RATE = env.str("EMIC_API_RATE", "120/min")  # requests of one person
 API_TEAM_RATE = env.str("EMIC_API_TEAM_RATE", "600/min")  # of all people and programs of a team together
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from django.core.cache import cache
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -12,6 +11,7 @@ from rest_framework.exceptions import APIException, AuthenticationFailed, Thrott
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
+from api.protocol.request_counts import RateLimit, count_request
 from people.models import ApiToken, User
 from people.services.limits.login_throttle_keys import client_address
 from people.services.tokens import find_token, is_allowed
@@ -40,14 +40,8 @@ class TokenAuthentication(BaseAuthentication):
 
 def _count_failure(address: str) -> None:
     """Raises Throttled after too many. A valid token is never refused for others of the same address."""
-    key = f"api-failures:{address}"
-    if cache.add(key, 1, FAILURE_SECONDS):
-        return
-    try:
-        failures = cache.incr(key)
-    except ValueError:  # it has expired since
-        return
-    if failures > MAX_FAILURES:
+    allowed, _states = count_request([RateLimit("failures", f"failures:{address}", MAX_FAILURES, FAILURE_SECONDS)])
+    if not allowed:
         raise Throttled(FAILURE_SECONDS)
 
 

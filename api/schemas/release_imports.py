@@ -16,7 +16,7 @@ class NewReleaseImport(s.Serializer):
     benchmark = s.SlugField(required=False, help_text="Address of the benchmark that this is a later version of.")
 
 
-class NewerImport(s.Serializer):
+class LaterVersion(s.Serializer):
     """A benchmark that a later version of the release became."""
 
     benchmark = s.CharField(help_text="Its address.")
@@ -35,4 +35,4 @@ class ReleaseContents(s.Serializer):
     pictures = s.BooleanField(help_text="Whether it has files of pictures.")
     counts = s.DictField(child=s.IntegerField(), help_text="Rows by kind.")
     later_version_of = s.ListField(child=s.CharField(), help_text="Addresses of benchmarks that it can go over.")
-    earlier_version_of = NewerImport(many=True, help_text="Benchmarks of a later version, which it cannot go over.")
+    earlier_version_of = LaterVersion(many=True, help_text="Benchmarks of a later version, which it cannot go over.")

@@ -6,6 +6,7 @@ from typing import Any
 from django.test import Client
 from django.utils import timezone
 
+from api.models import RequestCount
 from people.models import User
 from people.services import tokens
 
@@ -14,6 +15,11 @@ def program(user: User, *scopes: str) -> Client:
     """A client that shows a token and has no session."""
     _token, text = tokens.create_token(user, "test", timezone.now(), scopes=scopes or ("read",))
     return Client(headers={"authorization": f"Bearer {text}"})
+
+
+def reset_request_counts() -> None:
+    """Nobody has asked before. For tests that send more requests than a person may in a minute."""
+    RequestCount.objects.all().delete()
 
 
 def pages(client: Client, address: str) -> Iterator[Any]:

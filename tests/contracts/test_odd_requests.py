@@ -6,9 +6,9 @@ from typing import Any
 
 import jsonschema
 import pytest
-from django.core.cache import cache
 from django.test import Client
 
+from tests.api.clients import reset_request_counts
 from tests.contracts import openapi
 from tests.contracts.test_openapi import ALL, bearer, operations
 from tests.personas import World
@@ -99,7 +99,7 @@ def send_odd(
     client: Client, method: str, address: str, described: Any, schema: Any, chance: random.Random, attempt: int
 ) -> tuple[Any, str]:
     """One request; the first has no odd parameter."""
-    cache.clear()
+    reset_request_counts()
     query = {}
     for parameter in described.get("parameters", ()):
         if parameter["in"] == "query" and attempt and chance.random() < 0.4:

@@ -120,11 +120,11 @@ def report_files(benchmark: Benchmark) -> dict[str, str]:
 
 def _without_moments(text: str) -> str:
     """Tables of a CSV file, each with a head of its own, without the columns that say when."""
-    lines, kept = [], []
+    lines, columns = [], []
     for row in csv.reader(io.StringIO(text)):
         if {"watermark", "computed_at"} & set(row):
-            kept = [place for place, name in enumerate(row) if name not in ("watermark", "computed_at")]
-        lines.append("\t".join(row[place] for place in kept if place < len(row)) if kept else "\t".join(row))
+            columns = [place for place, name in enumerate(row) if name not in ("watermark", "computed_at")]
+        lines.append("\t".join(row[place] for place in columns if place < len(row)) if columns else "\t".join(row))
     return "\n".join(lines)
 
 
