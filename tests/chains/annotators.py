@@ -23,6 +23,7 @@ class Annotator:
 
     def __init__(self, name: str, cohort: str, link: str) -> None:
         self.name, self.cohort = name, cohort
+        self.desks: dict[str, str] = {}  # by stage the address of its sheets, once a link led there
         self.visitor: LinkClient = LinkClient(Client(), link)
         self.visitor.submit("Join", {"name": name, "email": self.email, "password": PASSWORD, "agree": "on"})
 
@@ -73,6 +74,10 @@ class Annotator:
         return text_of(ALT.sub(r" \1 ", self._sheet.split("<main", 1)[-1]))
 
     def _begin(self, stage: str) -> bool:
+        """By the links from the page “Work”; later by the address of the sheets, as from the history of a browser."""
+        if stage in self.desks:
+            self.visitor.open(self.desks[stage])
+            return True
         self.visitor.open("/work/")
         label = next(
             (f"{word} : {stage}" for word in ("Start", "Continue") if self.visitor.has(f"{word} : {stage}")), ""
@@ -84,6 +89,7 @@ class Annotator:
             self.visitor.submit("I have read this")
             if "/ready/" in self.visitor.path:
                 self.visitor.follow("Start")
+        self.desks[stage] = self.visitor.path
         return True
 
     def _submit(self, fields: Mapping[str, Any]) -> None:

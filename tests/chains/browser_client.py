@@ -1,11 +1,12 @@
 """A person in a real browser, who presses what a LinkClient names: the same steps, each link and button to be seen."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 from urllib.parse import urlsplit
 
+from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 from django.test import Client
 from playwright.sync_api import ElementHandle, Error, Locator, Page, expect
@@ -21,9 +22,15 @@ LABELLED = """([selector, label]) => {
   const folded = (text) => text.replace(/\\s+/g, "");
   const wanted = folded(label);
   const all = [...document.querySelectorAll(selector)].filter((one) => folded(one.textContent) === wanted);
-  return all.find((one) => one.checkVisibility()) ?? all[0] ?? null;
+  window.pressed = all.find((one) => one.checkVisibility()) ?? all[0] ?? null;
+  if (!window.pressed) return null;
+  const form = [...document.forms].indexOf(window.pressed.form);
+  return {form, closed: !!window.pressed.closest("details:not([open])")};
 }"""
-"""The first element to be seen that has this text; if none is to be seen, the first in a closed part of the page."""
+"""Notes as `window.pressed` the first element to be seen that has this text; if none is to be seen, the first in a
+closed part of the page. What is returned: the number of its form, and whether a part of the page is closed."""
+CONTROLS = """(all) => all.map((one) => (
+  {type: one.type, value: one.value, checked: one.checked, closed: !!one.closest("details:not([open])")}))"""
 CLOSED = """(one) => [...document.querySelectorAll('details:not([open])')].find((part) =>
   part.contains(one) && !part.querySelector(':scope > summary')?.contains(one)) ?? null"""
 """The outermost closed part of the page that hides an element."""
@@ -40,7 +47,9 @@ TAKEN = """(shown) => {
 """Whether a press on Submit was accepted: the next sheet is there, or this one is being sent."""
 REPLACED = ("ERR_ABORTED", "interrupted by another navigation")
 """What Chromium says of a page that another one took the place of while it loaded."""
-ARRIVED = "() => !window.pressed?.isConnected && document.readyState === 'complete'"
+ARRIVED = """() => (!window.pressed?.isConnected && document.readyState === 'complete'
+  ? document.documentElement.outerHTML : null)"""
+"""The page that followed what was pressed, once it is whole."""
 
 
 class BrowserPages(LinkClient):
@@ -58,15 +67,14 @@ class BrowserPages(LinkClient):
                     raise
         else:
             self.window.goto(path)
-        self._read()
+        self._read(self.window.content())
 
     def follow(self, label: str) -> None:
         self._press("a[href]", label)
 
     def submit(self, button: str, changes: Mapping[str, Any] | None = None, within: str = "") -> None:
         forms = f'form[action="{action_in(within, button)}"]' if within else "form"
-        pressed = self._labelled(f"{forms} button", button)
-        form = self.window.locator("form").nth(pressed.evaluate("(one) => [...document.forms].indexOf(one.form)"))
+        form = self.window.locator("form").nth(self._find(f"{forms} button", button)["form"])
         for name, value in (changes or {}).items():
             fill_control(form.locator(f'[name="{name}"]'), value)
         self._press(f"{forms} button", button)
@@ -85,38 +93,39 @@ class BrowserPages(LinkClient):
                     raise
         else:
             raise AssertionError(f"{label} on {self.path} never rests")
-        self._wait_for_next_page()
-        self._read()
+        self._read(self._wait_for_next_page())
 
     def _reveal(self, selector: str, label: str) -> ElementHandle:
         """The element, to be seen and noted as the one that is pressed."""
         for _time in range(3):
             with suppress(Error):  # the page of a job that ends loads itself anew
-                element = self._labelled(selector, label)
-                reveal(element)
-                element.evaluate("(one) => { window.pressed = one }")
-                return element
+                is_closed = self._find(selector, label)["closed"]
+                element = self.window.evaluate_handle("window.pressed").as_element()
+                if element:
+                    if is_closed:
+                        reveal(element)
+                    return element
             self.window.wait_for_load_state()
         raise AssertionError(f"{self.path} never rests")
 
-    def _labelled(self, selector: str, label: str) -> ElementHandle:
-        element = self.window.evaluate_handle(LABELLED, [selector, label]).as_element()
-        assert element, f"{self.path} shows no “{label}”"
-        return element
+    def _find(self, selector: str, label: str) -> dict[str, Any]:
+        place: dict[str, Any] | None = self.window.evaluate(LABELLED, [selector, label])
+        assert place, f"{self.path} shows no “{label}”"
+        return place
 
-    def _wait_for_next_page(self) -> None:
+    def _wait_for_next_page(self) -> str:
         """A new page, or what a script draws in place of the part that was pressed."""
         for _time in range(600):
             with suppress(Error):  # the page changes at this moment
-                if self.window.evaluate(ARRIVED):
-                    return
+                if page := self.window.evaluate(ARRIVED):
+                    return str(page)
             self.window.wait_for_timeout(25)
         raise AssertionError(f"nothing follows {self.window.url}")
 
-    def _read(self) -> None:
+    def _read(self, page: str) -> None:
         address = urlsplit(self.window.url)
         self.path = f"{address.path}?{address.query}" if address.query else address.path
-        self.page, self.loads = self.window.content(), self.loads + 1
+        self.page, self.loads = page, self.loads + 1
 
 
 def action_in(part: str, button: str) -> str:
@@ -139,45 +148,42 @@ def reveal(element: ElementHandle) -> None:
 
 def fill_control(controls: Locator, value: Any) -> None:
     """Fill in the control, or the boxes, of one name; None leaves a box empty."""
-    kind = controls.first.evaluate("(one) => one.type")
+    controls.first.wait_for(state="attached")
+    states = controls.evaluate_all(CONTROLS)
+    kind = states[0]["type"]
     if kind in ("checkbox", "radio"):
         chosen = {str(code) for code in value} if isinstance(value, list) else {value if value is None else str(value)}
-        for box in _each(controls):
-            is_chosen = (box.get_attribute("value") or "on") in chosen
-            if is_chosen or kind == "checkbox":
-                set_box(box, is_chosen)
+        for number, state in enumerate(states):
+            is_chosen = (state["value"] or "on") in chosen
+            if state["checked"] != is_chosen and (is_chosen or kind == "checkbox"):
+                reveal_closed(controls.nth(number), state)
+                controls.nth(number).set_checked(is_chosen)
         return
     if kind == "hidden":
-        assert controls.first.input_value() == str(value), "nobody can change this"
+        assert states[0]["value"] == str(value), "nobody can change this"
         return
-    reveal(controls.first.element_handle())
+    reveal_closed(controls.first, states[0])
     if kind == "file":
         assert isinstance(value, UploadedFile)
         send_file(controls, value)
     elif kind.startswith("select"):
         controls.select_option([str(code) for code in value] if isinstance(value, list) else str(value))
     elif isinstance(value, list):
-        for control, text in zip(_each(controls), value, strict=True):
-            control.fill(str(text))
+        for number, text in zip(range(len(states)), value, strict=True):
+            controls.nth(number).fill(str(text))
     else:
         controls.fill(str(value))
+
+
+def reveal_closed(control: Locator, state: Mapping[str, Any]) -> None:
+    if state["closed"]:
+        reveal(control.element_handle())
 
 
 def send_file(control: Locator, file: UploadedFile) -> None:
     file.seek(0)
     upload = {"name": file.name or "", "mimeType": file.content_type or "", "buffer": file.read()}
     control.set_input_files([upload])  # type: ignore[list-item]
-
-
-def set_box(box: Locator, is_checked: bool) -> None:
-    if box.is_checked() != is_checked:
-        reveal(box.element_handle())
-        box.set_checked(is_checked)
-
-
-def _each(controls: Locator) -> Iterator[Locator]:
-    for number in range(controls.count()):
-        yield controls.nth(number)
 
 
 class BrowserResearcher(BrowserPages, Researcher):
@@ -203,6 +209,7 @@ class BrowserAnnotator(Annotator):
         self.name, self.cohort = person.name, person.cohort
         self.window = window
         self.visitor = BrowserVisitor(person.visitor.client, window)
+        self.desks = dict(person.desks)
 
     @property
     def _sheet(self) -> str:
@@ -265,7 +272,7 @@ class BrowserSheets:
     def __init__(self, open_as: Callable[..., Page], sheets: int = 2) -> None:
         self.open_as, self.sheets = open_as, sheets
         self.shown: Counter[str] = Counter()
-        self.windows: dict[str, Page] = {}
+        self.window: Page | None = None
 
     def answer(self, person: Annotator, stage: str, answer: Answer) -> int:
         """As `Annotator.answer`."""
@@ -281,12 +288,19 @@ class BrowserSheets:
             window = self._window_of(person)
             reader = BrowserAnnotator(person, window)
             shown = reader.answer(stage, answer_of(reader), left)
+            person.desks.update(reader.desks)
             self.shown[stage] += shown
-            window.goto("about:blank")  # an open sheet would keep what is in hand
+            window.goto("/static/img/mark.svg")  # an open sheet would keep what is in hand
+            if shown < left:  # the browser has shown that there is no more
+                return shown
         return person.answer(stage, answer_of(person)) + shown
 
     def _window_of(self, person: Annotator) -> Page:
-        """The same one for every stage: a new one reads all styles and scripts again."""
-        if person.email not in self.windows:
-            self.windows[person.email] = self.open_as(User.objects.get(email=person.email))
-        return self.windows[person.email]
+        """The same one for everybody, who signs in there in turn: a new one reads all styles and scripts again."""
+        if self.window is None:
+            self.window = self.open_as(User.objects.get(email=person.email))
+        context, name = self.window.context, settings.SESSION_COOKIE_NAME
+        [session] = [cookie for cookie in context.cookies() if cookie["name"] == name]
+        session["value"] = person.visitor.client.cookies[name].value
+        context.add_cookies([session])  # type: ignore[list-item]
+        return self.window

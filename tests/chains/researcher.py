@@ -65,6 +65,11 @@ class Researcher(LinkClient):
             self.visited[labels[:count]] = self.address_of(label)
             self.follow(label)
 
+    def stay(self, *labels: str) -> None:
+        """As `go`, but the page is not loaded again if it is open."""
+        if self.visited.get(labels) != self.path:
+            self.go(*labels)
+
     def choose(self, name: str, label: str) -> str:
         """The value of an option of a select, by a part of its text."""
         select = re.search(rf'<select[^>]*name="{name}".*?</select>', self.page, re.DOTALL)

@@ -33,7 +33,7 @@ def read_tables(study: Study) -> None:
 def export(study: Study, start: str) -> list[dict[str, Any]]:
     """The file of the first link of this label."""
     researcher = study.researcher
-    researcher.go("Predictions")
+    researcher.stay("Predictions")
     address = next(to for to, inside in LINK.findall(researcher.page) if text_of(inside).startswith(start))
     content = b"".join(study.researcher.client.get(address).streaming_content)  # type: ignore[attr-defined]
     return [json.loads(line) for line in content.decode().splitlines()]
@@ -71,7 +71,7 @@ def shares_of_wins(study: Study, version: str, query_set: str, roles: tuple[str,
 
 def export_of_run(study: Study, run: int) -> list[dict[str, Any]]:
     researcher = study.researcher
-    researcher.go("Predictions")
+    researcher.stay("Predictions")
     [address] = {to for to, _inside in LINK.findall(researcher.page) if re.search(rf"/runs/{run}\.jsonl$", to)}
     content = b"".join(researcher.client.get(address).streaming_content)  # type: ignore[attr-defined]
     return [json.loads(line) for line in content.decode().splitlines()]

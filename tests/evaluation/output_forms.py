@@ -5,9 +5,16 @@ import io
 import json
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
+import pytest
 from django.test import Client
+
+from benchmarks.models import Benchmark
+from evaluation.tables import table_builder
+from evaluation.tables.spec import TableSpec
+from evaluation.tables.table import Table
 
 TABLE_FILES, FIGURE_FILES = ("json", "csv", "tex"), ("svg", "png", "csv")
 NO_VALUE = re.compile(r"\b(None|NaN|nan|inf|undefined)\b")
@@ -20,14 +27,31 @@ TAG = re.compile(r"<[^>]*>")
 def table_forms(
     client: Client, slug: str, key: str, query: str = "", files: Sequence[str] = TABLE_FILES
 ) -> dict[str, str]:
-    """The page and each file of a table that has numbers: each answers 200 and shows no missing value as a value."""
-    forms = {"page": _read(client, f"/b/{slug}/tables/{key}/", query)}
-    forms |= {form: _read(client, f"/b/{slug}/tables/{key}.{form}", query) for form in files}
+    """The page and each file of a table that has numbers: each answers 200 and shows no missing value as a value. The
+    numbers are computed once: nothing changes between the forms."""
+    with computed_once():
+        forms = {"page": _read(client, f"/b/{slug}/tables/{key}/", query)}
+        forms |= {form: _read(client, f"/b/{slug}/tables/{key}.{form}", query) for form in files}
     assert 'id="latex"' in forms["page"], f"{key}: the page has no table"
     check_rows(key, forms["page"])
     check_files(key, forms.get("csv", ""), forms.get("tex", ""))
     check_cells(key, json.loads(forms["json"], parse_constant=_refuse))
     return forms
+
+
+@contextmanager
+def computed_once() -> Iterator[None]:
+    """Inside, each table is computed at its first form, and the others show the same numbers."""
+    compute, tables = table_builder.build_table, dict[str, Table]()
+
+    def compute_first(benchmark: Benchmark, spec: TableSpec, *how: Any) -> Table:
+        if spec.key not in tables:
+            tables[spec.key] = compute(benchmark, spec, *how)
+        return tables[spec.key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(table_builder, "build_table", compute_first)
+        yield
 
 
 def check_files(key: str, table: str, latex: str) -> None:
