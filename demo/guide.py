@@ -108,7 +108,7 @@ ADMIN = (
 GUIDES = (
     Guide("nour", "Nour", "Annotator, Egypt", "Rates, boxes and writes, in Arabic.", ANNOTATOR),
     Guide("bia", "Bia", "Annotator, Brazil", "The same work in English. Try it on a phone.", ANNOTATOR),
-    Guide("wei", "Wei", "Annotator, China", "The third cohort, with 15 campaigns to answer.", ANNOTATOR),
+    Guide("wei", "Wei", "Annotator, China", "The third cohort, with work of its own.", ANNOTATOR),
     Guide("salma", "Salma", "Cohort manager, Egypt", "Invites people and sees who is at work, in Arabic.", MANAGER),
     Guide("mara", "Mara", "Researcher", "Runs the benchmarks of five papers: agreement, models, releases.", RESEARCHER),
     Guide("admin", "Ada", "Admin", "Looks after the site: status, teams, mail.", ADMIN, one_press=False),
