@@ -37,6 +37,7 @@ from annotation.pages.sheet_view import (
     reasons_of,
     undo_offer,
 )
+from annotation.pages.status_text import not_counted_note
 from annotation.queries.progress import Progress
 from annotation.services.answers import drafts, problem_reports, undo_and_conflicts
 from annotation.services.answers import submit as answer_services
@@ -131,7 +132,10 @@ def submit(request: HttpRequest, assignment: Assignment, at: datetime) -> HttpRe
         return respond_with_open_work(request, assignment, at, refusal_text(assignment, refused.reason))
     if done.changed:
         return to_history(request, _("Your new answer is saved."))
-    return respond_with_next(request, assignment, done.work, at, gave=done.annotation, progress=done.progress)
+    late = not_counted_note(done.annotation) if is_from_pack(request) and done.annotation.at_submit else ""
+    return respond_with_next(
+        request, assignment, done.work, at, gave=done.annotation, notice=late, progress=done.progress
+    )
 
 
 def refusal_text(assignment: Assignment, reason: str) -> str:

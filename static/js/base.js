@@ -93,6 +93,10 @@ document.addEventListener("submit", async (event) => {
   form.requestSubmit();
 });
 
+// What lies here of packs, where the work page offers none any more.
+const offersPacks = document.querySelector("[data-pack], script[src*='/pack']");
+if (location.pathname === "/work/" && tookAlong(stored()) && !offersPacks) import("./pack.js");
+
 // What another person left on this device goes, but for what they could not send; and who signed out without a line
 // is signed out now.
 if (person) wipeOthers(person);

@@ -153,9 +153,12 @@ for (const box of document.querySelectorAll("[data-pack]")) {
     tell(box, box.dataset.gone);
   }));
   part(box, "again").addEventListener("click", () => doing(box, () => take(box)));
-  packsHere(person).then((packs) => {
-    const here = packs.some((one) => one.campaign === box.dataset.pack);
-    if (here && box.dataset.n === "0") return forget(person, box.dataset.pack); // answered, given back elsewhere, or over
-    part(box, "again").hidden = here || box.dataset.n === "0"; // on another device, or half loaded here
-  });
 }
+
+/** What lies here and is over goes: answered, given back elsewhere, or of a campaign that offers nothing any more. */
+packsHere(person).then(async (packs) => {
+  const boxes = new Map([...document.querySelectorAll("[data-pack]")].map((box) => [box.dataset.pack, box]));
+  for (const { campaign } of packs) if ((boxes.get(campaign)?.dataset.n ?? "0") === "0") await forget(person, campaign);
+  for (const [campaign, box] of boxes) // on another device, or half loaded here
+    part(box, "again").hidden = box.dataset.n === "0" || packs.some((one) => one.campaign === campaign);
+});

@@ -52,7 +52,7 @@ export class Outbox {
   constructor(device, { arrived, away, out, emptied }) {
     Object.assign(this, { device, arrived, away, out, emptied, tries: 0, timer: 0, busy: false });
     addEventListener("online", () => this.flush());
-    addEventListener("storage", ({ key }) => key === `${device.mine}outbox` && !this.waiting.length && this.flush());
+    addEventListener("storage", ({ key }) => key === `${device.mine}outbox` && !this.waiting.length && this.emptied());
   }
 
   get waiting() {
@@ -80,15 +80,19 @@ export class Outbox {
     clearTimeout(this.timer);
     if (!this.waiting.length) return this.emptied(), true;
     this.busy = true;
+    let others = false;
     try {
       for (let entry = this.waiting[0]; entry; entry = this.waiting[0]) {
         const reply = await send(entry.url, new URLSearchParams(entry.body));
+        others = reply.state !== "here" && !this.waiting.some((one) => one.key === entry.key);
+        if (others) continue; // sent by another page meanwhile
         if (reply.state === "away") return this.later();
         if (reply.state === "out") return this.out(), false;
         this.drop(entry.key);
         this.tries = 0;
         await this.arrived(entry, reply, this.waiting.filter((one) => one.work === entry.work).length);
       }
+      if (others) this.emptied();
       return true;
     } finally {
       this.busy = false;

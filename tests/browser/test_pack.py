@@ -213,6 +213,7 @@ def test_with_a_line_pages_are_new_and_nothing_else_passes_the_worker(
     packs.give_back(rater, campaign.cohorts.get(), timezone.now())  # on another device
     page.goto(f"/work/{campaign.pk}/pack/")
     expect(page.locator("#main")).to_contain_text("Nothing is left that you took with you")
+    lifecycle.close(campaign, world.owner, timezone.now())  # and nothing is offered any more
     page.goto("/work/")
     wait_until(page, f"{CACHED}.then((paths) => !paths.some((path) => /work|image/.test(path)))")
 

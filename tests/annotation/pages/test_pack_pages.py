@@ -50,6 +50,20 @@ def test_a_script_takes_a_pack_and_its_page_has_all_sheets(world: World, campaig
     assert page.count("<template data-later>") == 5  # four sheets, and what is said after the last
 
 
+def test_an_answer_that_comes_after_the_close_says_that_it_does_not_count(world: World, campaign: Campaign) -> None:
+    first, second = take(world, world.nour, campaign).json()["assignments"][:2]
+    browser = world.client(world.nour)
+
+    def words(assignment: int) -> str:
+        sent = {"a-relevance": "4", "client_key": f"k{assignment}", "pack": "1"}
+        reply = browser.post(f"/assignments/{assignment}/submit", sent, **SCRIPT)
+        return str(reply.json()["words"])
+
+    assert words(first) == ""
+    lifecycle.close(campaign, world.owner, timezone.now())
+    assert words(second) == "Saved. The campaign was already closed, so it is not counted."
+
+
 def test_a_browser_without_scripts_takes_nothing(world: World, campaign: Campaign) -> None:
     assert world.client(world.nour).post(address(campaign, "_take")).url == reverse("annotation:work")  # type: ignore[attr-defined]
     assert not Assignment.objects.exists()
