@@ -249,7 +249,7 @@ DROP = "DROP FUNCTION annotation_submit_usual;"
 class Migration(migrations.Migration):
 
     dependencies = [
-        ("annotation", "0020_gone_outcomes"),
+        ("annotation", "0021_second_reviewer_name"),
     ]
 
     operations = [
