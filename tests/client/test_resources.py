@@ -15,10 +15,12 @@ import pytest
 import emic_client
 from annotation.models import Annotation, Campaign, Outcome, RuleVersion, Unit
 from benchmarks.models import Item
+from benchmarks.services.benchmarks import create_from_recipe
 from emic_client import resources
 from emic_client.downloads import download
 from emic_client.events import Events
 from emic_client.runs import Run
+from papers.valueground.survey.models import Survey
 from tests.annotation.chain.factories import RULE
 from tests.api.test_resolutions import ANOTHER, Adjudication
 from tests.client.conftest import Connect
@@ -371,3 +373,13 @@ def test_a_stage_names_the_runs_it_judges_and_its_second_reviews(
     assert benchmark.stages.get("relevance").set_second_reviews(10).percent == 10.0
     with pytest.raises(emic_client.NotFound):
         benchmark.stages.get("../x")
+
+
+def test_rows_of_a_plugin_are_read_as_the_site_sends_them(world: World, connect: Connect) -> None:
+    benchmark = create_from_recipe(world.team, "valueground", "ValueGround", "valueground", world.owner)
+    Survey.objects.create(benchmark=benchmark, key="wvs", version=1, name="Values")
+    client = connect(world.owner, "export")
+    (survey,) = client.benchmarks.get("valueground").plugin_rows("valueground", "surveys")
+    assert (survey["key"], survey["version"], survey["name"]) == ("wvs", 1, "Values")
+    with pytest.raises(emic_client.NotFound):
+        list(client.benchmarks.get(world.benchmark.slug).plugin_rows("valueground", "surveys"))
