@@ -11,7 +11,7 @@ import pytest
 from django.db import OperationalError, connection, transaction
 from django.utils import timezone
 
-from annotation.models import Annotation, Assignment, Campaign, CampaignCohort, Draft, Slot, Tally
+from annotation.models import Annotation, Assignment, Campaign, CampaignCohort, Draft, ItemContributor, Slot, Tally
 from annotation.services.answers import submit, usual_submit
 from annotation.services.answers.submit import Submission
 from annotation.services.campaigns import lifecycle
@@ -76,13 +76,27 @@ def worked_elsewhere(seat: CampaignCohort) -> None:
     rate(hand, key="elsewhere", at=NOON + timedelta(seconds=1))
 
 
+def hurried(seat: CampaignCohort) -> None:
+    """The claim then looks among the urgent slots first."""
+    last = seat.slots.order_by("-position")[0]
+    seat.slots.filter(pk=last.pk).update(urgent=True)
+
+
+def for_others(seat: CampaignCohort) -> None:
+    """The claim then asks who had a part in an item."""
+    Stage.objects.filter(campaigns=seat.campaign_id).update(staffing="others")
+    person = Rater.objects.get(participations__cohort=seat)
+    third = seat.slots.order_by("position")[2]
+    ItemContributor.objects.create(item_id=third.unit.item_id, rater=person, own=True)
+
+
 FULL = Submission(
     {"relevance": "2"}, "key", NOON, 12.25, "ar", (), {"view": {"device": "phone", "levels": 5}}
 )  # fmt: skip
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("world", [None, by_rule, instructed, much_earlier, worked_elsewhere])
+@pytest.mark.parametrize("world", [None, by_rule, instructed, much_earlier, worked_elsewhere, hurried, for_others])
 @pytest.mark.parametrize("sent", [FULL, Submission({"relevance": "5"}, "bare")])
 def test_the_function_and_the_steps_leave_the_same_rows(
     world: Callable[[CampaignCohort], None] | None, sent: Submission, monkeypatch: pytest.MonkeyPatch
