@@ -5,6 +5,7 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from annotation.queries.eligibility import not_judged, staffed
 from annotation.queries.gate import EXCLUDED
 from annotation.queries.sql import AVAILABLE
 from jobs.queries.statements import fetch
@@ -12,18 +13,15 @@ from jobs.queries.statements import fetch
 LOOKED = 500
 """Of a cohort with more open slots than this nothing is said: work is left, and to look at all would take long."""
 
-# An open slot beside a member of the cohort. HAD and PART: what keeps the member from it; see claim.py.
+# An open slot beside a member of the cohort. HAD: what keeps the member from it, while the claim of a place also knows
+# those that a person gave back.
 PAIRS = f"""annotation_slot s JOIN annotation_unit t ON t.id = s.unit_id JOIN benchmarks_item i ON i.id = t.item_id
   JOIN people_cohortmember m ON m.cohort_id = cc.cohort_id AND m.left_at IS NULL
   JOIN people_user u ON u.id = m.user_id AND u.is_active LEFT JOIN people_rater r ON r.user_id = u.id
   WHERE s.cohort_id = cc.id AND s.open AND {AVAILABLE}"""
 HAD = """EXISTS (SELECT FROM annotation_assignment a WHERE a.campaign_id = cc.campaign_id AND a.unit_id = s.unit_id
   AND a.rater_id = r.id AND a.state <> 'released')"""
-PART = """EXISTS (SELECT FROM annotation_itemcontributor k WHERE k.item_id = t.item_id AND k.rater_id = r.id
-  AND (k.own OR st.staffing <> 'not_own'))"""
-JUDGED = "EXISTS (SELECT FROM benchmarks_formerjudge f WHERE f.item_id = t.item_id AND f.user_id = u.id)"
-STAFFED = f"""CASE st.staffing WHEN 'anyone' THEN NOT {JUDGED} WHEN 'contributors' THEN {PART}
-  ELSE NOT {PART} AND NOT {JUDGED} END"""
+STAFFED = f"({staffed('st.staffing', 'r.id')}) AND {not_judged('st.staffing', 'r.id')}"
 LIMITED = """(cc.most_per_person IS NOT NULL AND cc.most_per_person <= (SELECT count(*)
   FROM annotation_participation p JOIN annotation_assignment a ON a.participation_id = p.id
   WHERE p.cohort_id = cc.id AND p.rater_id = r.id AND a.state IN ('submitted', 'returned', 'accepted', 'rejected')))"""
@@ -40,7 +38,7 @@ SELECT cc.id FROM {SOURCES} WHERE cc.id = ANY(%(rows)s)
 """
 REASONS = f"""
 SELECT cc.id, st.staffing, EXISTS (SELECT FROM {PAIRS} AND {HAD}),
-  EXISTS (SELECT FROM {PAIRS} AND NOT {HAD} AND NOT {STAFFED}),
+  EXISTS (SELECT FROM {PAIRS} AND NOT {HAD} AND NOT ({STAFFED})),
   EXISTS (SELECT FROM {PAIRS} AND NOT {HAD} AND {STAFFED})
 FROM {SOURCES} WHERE cc.id = ANY(%(rows)s)
 """

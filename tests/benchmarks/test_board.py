@@ -2,6 +2,7 @@
 
 import re
 from datetime import timedelta
+from itertools import product
 
 import pytest
 from django.db import connection
@@ -17,9 +18,11 @@ from annotation.models import (
     ProblemReport,
     Slot,
 )
+from annotation.queries.exhausted_cohorts import exhausted_cohorts
 from annotation.services.campaigns import lifecycle
 from annotation.services.campaigns.chain_opening import StageOpening, open_chain
-from benchmarks.models import BenchmarkCondition, Item, Stage
+from annotation.services.queue.next_work import no_work_reason
+from benchmarks.models import BenchmarkCondition, FormerJudge, Item, Stage
 from benchmarks.pages.board import board_of
 from people.models import Cohort, CohortMember, Rater, User
 from predictions.models import Call, Run
@@ -185,6 +188,31 @@ class TestNobodyLeft:
         assert "Stuck" not in self.text(world)
         ItemContributor.objects.all().delete()
         assert "Only people who had a part in the items may." in self.text(world)
+
+    @pytest.mark.parametrize("staffing", ["anyone", "others", "not_own", "contributors"])
+    def test_nobody_is_left_exactly_where_the_queue_has_no_work(
+        self, world: World, campaign: Campaign, staffing: str
+    ) -> None:
+        """Whatever people had a part in and judged before."""
+        Stage.objects.filter(pk=world.stage.pk).update(staffing=staffing)
+        row = CampaignCohort.objects.select_related("campaign__stage").get(campaign=campaign)
+        first, second = rater(world.nour), rater(world.tarek)
+        parts = [{}, {first: True}, {first: False}, {first: True, second: False}, {first: False, second: False}]
+        stuck = set()
+        for part, judges in product(parts, ([], [world.tarek], [world.nour, world.tarek])):
+            ItemContributor.objects.all().delete()
+            FormerJudge.objects.all().delete()
+            ItemContributor.objects.bulk_create(
+                ItemContributor(item=item, rater=person, own=is_own)
+                for item, (person, is_own) in product(world.items, part.items())
+            )
+            FormerJudge.objects.bulk_create(
+                FormerJudge(item=item, user=judge) for item, judge in product(world.items, judges)
+            )
+            reasons = [no_work_reason(person, row, timezone.now()) for person in (first, second)]
+            assert (row.pk in exhausted_cohorts([row.pk])) == all(reasons), (part, judges)
+            stuck.add(all(reasons))
+        assert stuck == {True, False}
 
     def test_everybody_has_answered_or_reached_the_limit(self, world: World, campaign: Campaign) -> None:
         row = campaign.cohorts.get()

@@ -8,6 +8,7 @@ Read docs/explanation/queue.md first. `claim` needs a transaction and the lock o
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from annotation.queries.eligibility import not_judged, staffed
 from annotation.services.transactions import RetryTransaction
 from jobs.queries.statements import fetch
 
@@ -21,18 +22,8 @@ HORIZON = "((extract(epoch FROM clock_timestamp()) - 120) * 1000000)::bigint"
 NOT_HAD = """(SELECT had.id FROM annotation_assignment had WHERE had.campaign_id = %(campaign)s
               AND had.unit_id = s.unit_id AND had.rater_id = %(rater)s LIMIT 1) IS NULL"""
 
-# Whom a stage is for: anyone; only others than those who had a part in what the item is made of, or (not_own) whose own
-# it is; only these.
-STAFFED = """CASE WHEN %(staffing)s::text = 'anyone' THEN true ELSE (%(staffing)s::text = 'contributors') =
-  ((SELECT k.id FROM annotation_unit u JOIN annotation_itemcontributor k ON k.item_id = u.item_id
-    WHERE u.id = s.unit_id AND k.rater_id = %(rater)s AND (k.own OR %(staffing)s::text <> 'not_own')
-    LIMIT 1) IS NOT NULL) END"""
-# Whoever judged an earlier revision of the item does not judge this one. Most people judged none of any item, which is
-# one look for the whole statement. A stage of contributors judges nobody else's work.
-NOT_JUDGED = """CASE WHEN %(staffing)s::text = 'contributors' OR (SELECT f.id FROM people_rater r
-    JOIN benchmarks_formerjudge f ON f.user_id = r.user_id WHERE r.id = %(rater)s LIMIT 1) IS NULL THEN true
-  ELSE (SELECT f.id FROM annotation_unit u JOIN benchmarks_formerjudge f ON f.item_id = u.item_id
-    JOIN people_rater r ON r.user_id = f.user_id WHERE u.id = s.unit_id AND r.id = %(rater)s LIMIT 1) IS NULL END"""
+STAFFED = staffed("%(staffing)s::text", "%(rater)s")
+NOT_JUDGED = not_judged("%(staffing)s::text", "%(rater)s")
 MAY_HAVE = f"{NOT_HAD} AND {STAFFED} AND {NOT_JUDGED}"
 ANYONE_MAY_HAVE = f"{NOT_HAD} AND {NOT_JUDGED}"  # the same where the stage is for anyone
 
