@@ -316,11 +316,15 @@ function both(next, entry, elsewhere) {
 
 /** Another window, or a page between, has sent what waited here; or nothing did. */
 function emptied() {
-  if (saved?.words === "saving" || saved?.words === "here") hush();
+  hushWaiting();
   const wasAway = awaySince;
   lineBack();
   if (sending && !undoing) loadSoon();
   else if (wasAway) autosave.save();
+}
+
+function hushWaiting() {
+  if (saved?.words === "saving" || saved?.words === "here") hush();
 }
 
 async function ask(url, body) {
@@ -815,7 +819,11 @@ addEventListener("keydown", (event) => {
 });
 
 addEventListener("pagehide", () => autosave.waits && form && device.keep(assignment, { answers: answersOf(), version: Number(form.elements.draft_version.value) }));
-addEventListener("pageshow", (event) => event.persisted && loadSoon());
+addEventListener("pageshow", (event) => {
+  if (!event.persisted) return;
+  if (!outbox.waiting.length) hushWaiting(); // a page between has sent it
+  loadSoon();
+});
 
 function start() {
   if (pack) openPack();
