@@ -102,19 +102,21 @@ WHERE cc.id = (v_seat.cohort_id) FOR NO KEY UPDATE OF a) AS b(state, has_draft, 
 ), next AS MATERIALIZED (
   SELECT s.id, s.unit_id FROM annotation_slot s WHERE s.cohort_id = (v_seat.cohort_id) AND s.open AND s.position >= (v_seat.cursor) AND (SELECT yes FROM enough)
     AND (SELECT count(*) FROM own) = 0 AND (SELECT had.id FROM annotation_assignment had WHERE had.campaign_id = (v_seat.campaign_id)
-              AND had.unit_id = s.unit_id AND had.rater_id = (v_seat.rater_id) LIMIT 1) IS NULL AND CASE WHEN (v_before.staffing)::text = 'contributors' OR (SELECT f.id FROM people_rater r
-    JOIN benchmarks_formerjudge f ON f.user_id = r.user_id WHERE r.id = (v_seat.rater_id) LIMIT 1) IS NULL THEN true
-  ELSE (SELECT f.id FROM annotation_unit u JOIN benchmarks_formerjudge f ON f.item_id = u.item_id
-    JOIN people_rater r ON r.user_id = f.user_id WHERE u.id = s.unit_id AND r.id = (v_seat.rater_id) LIMIT 1) IS NULL END
+              AND had.unit_id = s.unit_id AND had.rater_id = (v_seat.rater_id) LIMIT 1) IS NULL AND CASE WHEN (v_before.staffing)::text = 'contributors' OR (SELECT f.id FROM people_rater judge
+    JOIN benchmarks_formerjudge f ON f.user_id = judge.user_id WHERE judge.id = (v_seat.rater_id) LIMIT 1) IS NULL THEN true
+  ELSE (SELECT f.id FROM annotation_unit own_unit JOIN benchmarks_formerjudge f ON f.item_id = own_unit.item_id
+    JOIN people_rater judge ON judge.user_id = f.user_id
+    WHERE own_unit.id = s.unit_id AND judge.id = (v_seat.rater_id) LIMIT 1) IS NULL END
   ORDER BY s.position LIMIT 1 FOR NO KEY UPDATE OF s SKIP LOCKED
 ), picked AS MATERIALIZED (
   SELECT id, unit_id FROM own UNION ALL SELECT id, unit_id FROM next
 ), first AS MATERIALIZED (
   SELECT s.position FROM annotation_slot s WHERE s.cohort_id = (v_seat.cohort_id) AND s.open AND s.position >= (v_seat.cursor) AND (SELECT had.id FROM annotation_assignment had WHERE had.campaign_id = (v_seat.campaign_id)
-              AND had.unit_id = s.unit_id AND had.rater_id = (v_seat.rater_id) LIMIT 1) IS NULL AND CASE WHEN (v_before.staffing)::text = 'contributors' OR (SELECT f.id FROM people_rater r
-    JOIN benchmarks_formerjudge f ON f.user_id = r.user_id WHERE r.id = (v_seat.rater_id) LIMIT 1) IS NULL THEN true
-  ELSE (SELECT f.id FROM annotation_unit u JOIN benchmarks_formerjudge f ON f.item_id = u.item_id
-    JOIN people_rater r ON r.user_id = f.user_id WHERE u.id = s.unit_id AND r.id = (v_seat.rater_id) LIMIT 1) IS NULL END ORDER BY s.position LIMIT 1
+              AND had.unit_id = s.unit_id AND had.rater_id = (v_seat.rater_id) LIMIT 1) IS NULL AND CASE WHEN (v_before.staffing)::text = 'contributors' OR (SELECT f.id FROM people_rater judge
+    JOIN benchmarks_formerjudge f ON f.user_id = judge.user_id WHERE judge.id = (v_seat.rater_id) LIMIT 1) IS NULL THEN true
+  ELSE (SELECT f.id FROM annotation_unit own_unit JOIN benchmarks_formerjudge f ON f.item_id = own_unit.item_id
+    JOIN people_rater judge ON judge.user_id = f.user_id
+    WHERE own_unit.id = s.unit_id AND judge.id = (v_seat.rater_id) LIMIT 1) IS NULL END ORDER BY s.position LIMIT 1
 ), ends AS MATERIALIZED (
   SELECT least(coalesce((SELECT position FROM first), ((extract(epoch FROM clock_timestamp()) - 120) * 1000000)::bigint), ((extract(epoch FROM clock_timestamp()) - 120) * 1000000)::bigint) AS walked, 0 AS hurried
   WHERE (SELECT yes FROM enough)
@@ -149,8 +151,8 @@ SELECT (SELECT count(*) FROM picked), (SELECT id FROM given) INTO v_picked, v_cl
   SELECT s.id, s.unit_id FROM annotation_assignment a JOIN annotation_slot s ON s.id = a.slot_id
   WHERE a.participation_id = (p_participation) AND a.state = 'released' AND s.open AND (SELECT yes FROM enough)
     AND CASE WHEN (v_before.staffing)::text = 'anyone' THEN true ELSE ((v_before.staffing)::text = 'contributors') =
-  ((SELECT k.id FROM annotation_unit u JOIN annotation_itemcontributor k ON k.item_id = u.item_id
-    WHERE u.id = s.unit_id AND k.rater_id = (v_seat.rater_id) AND (k.own OR (v_before.staffing)::text <> 'not_own')
+  ((SELECT k.id FROM annotation_unit own_unit JOIN annotation_itemcontributor k ON k.item_id = own_unit.item_id
+    WHERE own_unit.id = s.unit_id AND k.rater_id = (v_seat.rater_id) AND (k.own OR (v_before.staffing)::text <> 'not_own')
     LIMIT 1) IS NOT NULL) END
   ORDER BY a.changed_at LIMIT 1 FOR NO KEY UPDATE OF s SKIP LOCKED
 ), hurry AS MATERIALIZED (SELECT EXISTS (SELECT FROM annotation_slot s WHERE s.cohort_id = (v_seat.cohort_id) AND s.open AND s.urgent AND s.position >= (v_seat.urgent_cursor)) AS yes
@@ -158,44 +160,48 @@ SELECT (SELECT count(*) FROM picked), (SELECT id FROM given) INTO v_picked, v_cl
   SELECT s.id, s.unit_id FROM annotation_slot s WHERE s.cohort_id = (v_seat.cohort_id) AND s.open AND s.urgent AND s.position >= (v_seat.urgent_cursor) AND (SELECT yes FROM hurry) AND (SELECT yes FROM enough)
     AND (SELECT count(*) FROM own) = 0 AND (SELECT had.id FROM annotation_assignment had WHERE had.campaign_id = (v_seat.campaign_id)
               AND had.unit_id = s.unit_id AND had.rater_id = (v_seat.rater_id) LIMIT 1) IS NULL AND CASE WHEN (v_before.staffing)::text = 'anyone' THEN true ELSE ((v_before.staffing)::text = 'contributors') =
-  ((SELECT k.id FROM annotation_unit u JOIN annotation_itemcontributor k ON k.item_id = u.item_id
-    WHERE u.id = s.unit_id AND k.rater_id = (v_seat.rater_id) AND (k.own OR (v_before.staffing)::text <> 'not_own')
-    LIMIT 1) IS NOT NULL) END AND CASE WHEN (v_before.staffing)::text = 'contributors' OR (SELECT f.id FROM people_rater r
-    JOIN benchmarks_formerjudge f ON f.user_id = r.user_id WHERE r.id = (v_seat.rater_id) LIMIT 1) IS NULL THEN true
-  ELSE (SELECT f.id FROM annotation_unit u JOIN benchmarks_formerjudge f ON f.item_id = u.item_id
-    JOIN people_rater r ON r.user_id = f.user_id WHERE u.id = s.unit_id AND r.id = (v_seat.rater_id) LIMIT 1) IS NULL END
+  ((SELECT k.id FROM annotation_unit own_unit JOIN annotation_itemcontributor k ON k.item_id = own_unit.item_id
+    WHERE own_unit.id = s.unit_id AND k.rater_id = (v_seat.rater_id) AND (k.own OR (v_before.staffing)::text <> 'not_own')
+    LIMIT 1) IS NOT NULL) END AND CASE WHEN (v_before.staffing)::text = 'contributors' OR (SELECT f.id FROM people_rater judge
+    JOIN benchmarks_formerjudge f ON f.user_id = judge.user_id WHERE judge.id = (v_seat.rater_id) LIMIT 1) IS NULL THEN true
+  ELSE (SELECT f.id FROM annotation_unit own_unit JOIN benchmarks_formerjudge f ON f.item_id = own_unit.item_id
+    JOIN people_rater judge ON judge.user_id = f.user_id
+    WHERE own_unit.id = s.unit_id AND judge.id = (v_seat.rater_id) LIMIT 1) IS NULL END
   ORDER BY s.position LIMIT 1 FOR NO KEY UPDATE OF s SKIP LOCKED
 ), first_urgent AS MATERIALIZED (
   SELECT s.position FROM annotation_slot s WHERE s.cohort_id = (v_seat.cohort_id) AND s.open AND s.urgent AND s.position >= (v_seat.urgent_cursor) AND (SELECT yes FROM hurry) AND (SELECT had.id FROM annotation_assignment had WHERE had.campaign_id = (v_seat.campaign_id)
               AND had.unit_id = s.unit_id AND had.rater_id = (v_seat.rater_id) LIMIT 1) IS NULL AND CASE WHEN (v_before.staffing)::text = 'anyone' THEN true ELSE ((v_before.staffing)::text = 'contributors') =
-  ((SELECT k.id FROM annotation_unit u JOIN annotation_itemcontributor k ON k.item_id = u.item_id
-    WHERE u.id = s.unit_id AND k.rater_id = (v_seat.rater_id) AND (k.own OR (v_before.staffing)::text <> 'not_own')
-    LIMIT 1) IS NOT NULL) END AND CASE WHEN (v_before.staffing)::text = 'contributors' OR (SELECT f.id FROM people_rater r
-    JOIN benchmarks_formerjudge f ON f.user_id = r.user_id WHERE r.id = (v_seat.rater_id) LIMIT 1) IS NULL THEN true
-  ELSE (SELECT f.id FROM annotation_unit u JOIN benchmarks_formerjudge f ON f.item_id = u.item_id
-    JOIN people_rater r ON r.user_id = f.user_id WHERE u.id = s.unit_id AND r.id = (v_seat.rater_id) LIMIT 1) IS NULL END ORDER BY s.position LIMIT 1
+  ((SELECT k.id FROM annotation_unit own_unit JOIN annotation_itemcontributor k ON k.item_id = own_unit.item_id
+    WHERE own_unit.id = s.unit_id AND k.rater_id = (v_seat.rater_id) AND (k.own OR (v_before.staffing)::text <> 'not_own')
+    LIMIT 1) IS NOT NULL) END AND CASE WHEN (v_before.staffing)::text = 'contributors' OR (SELECT f.id FROM people_rater judge
+    JOIN benchmarks_formerjudge f ON f.user_id = judge.user_id WHERE judge.id = (v_seat.rater_id) LIMIT 1) IS NULL THEN true
+  ELSE (SELECT f.id FROM annotation_unit own_unit JOIN benchmarks_formerjudge f ON f.item_id = own_unit.item_id
+    JOIN people_rater judge ON judge.user_id = f.user_id
+    WHERE own_unit.id = s.unit_id AND judge.id = (v_seat.rater_id) LIMIT 1) IS NULL END ORDER BY s.position LIMIT 1
 ), next AS MATERIALIZED (
   SELECT s.id, s.unit_id FROM annotation_slot s WHERE s.cohort_id = (v_seat.cohort_id) AND s.open AND s.position >= (v_seat.cursor) AND (SELECT yes FROM enough)
     AND (SELECT count(*) FROM own) = 0 AND (SELECT count(*) FROM urgent) = 0 AND (SELECT had.id FROM annotation_assignment had WHERE had.campaign_id = (v_seat.campaign_id)
               AND had.unit_id = s.unit_id AND had.rater_id = (v_seat.rater_id) LIMIT 1) IS NULL AND CASE WHEN (v_before.staffing)::text = 'anyone' THEN true ELSE ((v_before.staffing)::text = 'contributors') =
-  ((SELECT k.id FROM annotation_unit u JOIN annotation_itemcontributor k ON k.item_id = u.item_id
-    WHERE u.id = s.unit_id AND k.rater_id = (v_seat.rater_id) AND (k.own OR (v_before.staffing)::text <> 'not_own')
-    LIMIT 1) IS NOT NULL) END AND CASE WHEN (v_before.staffing)::text = 'contributors' OR (SELECT f.id FROM people_rater r
-    JOIN benchmarks_formerjudge f ON f.user_id = r.user_id WHERE r.id = (v_seat.rater_id) LIMIT 1) IS NULL THEN true
-  ELSE (SELECT f.id FROM annotation_unit u JOIN benchmarks_formerjudge f ON f.item_id = u.item_id
-    JOIN people_rater r ON r.user_id = f.user_id WHERE u.id = s.unit_id AND r.id = (v_seat.rater_id) LIMIT 1) IS NULL END
+  ((SELECT k.id FROM annotation_unit own_unit JOIN annotation_itemcontributor k ON k.item_id = own_unit.item_id
+    WHERE own_unit.id = s.unit_id AND k.rater_id = (v_seat.rater_id) AND (k.own OR (v_before.staffing)::text <> 'not_own')
+    LIMIT 1) IS NOT NULL) END AND CASE WHEN (v_before.staffing)::text = 'contributors' OR (SELECT f.id FROM people_rater judge
+    JOIN benchmarks_formerjudge f ON f.user_id = judge.user_id WHERE judge.id = (v_seat.rater_id) LIMIT 1) IS NULL THEN true
+  ELSE (SELECT f.id FROM annotation_unit own_unit JOIN benchmarks_formerjudge f ON f.item_id = own_unit.item_id
+    JOIN people_rater judge ON judge.user_id = f.user_id
+    WHERE own_unit.id = s.unit_id AND judge.id = (v_seat.rater_id) LIMIT 1) IS NULL END
   ORDER BY s.position LIMIT 1 FOR NO KEY UPDATE OF s SKIP LOCKED
 ), picked AS MATERIALIZED (
   SELECT id, unit_id FROM own UNION ALL SELECT id, unit_id FROM urgent UNION ALL SELECT id, unit_id FROM next
 ), first AS MATERIALIZED (
   SELECT s.position FROM annotation_slot s WHERE s.cohort_id = (v_seat.cohort_id) AND s.open AND s.position >= (v_seat.cursor) AND (SELECT had.id FROM annotation_assignment had WHERE had.campaign_id = (v_seat.campaign_id)
               AND had.unit_id = s.unit_id AND had.rater_id = (v_seat.rater_id) LIMIT 1) IS NULL AND CASE WHEN (v_before.staffing)::text = 'anyone' THEN true ELSE ((v_before.staffing)::text = 'contributors') =
-  ((SELECT k.id FROM annotation_unit u JOIN annotation_itemcontributor k ON k.item_id = u.item_id
-    WHERE u.id = s.unit_id AND k.rater_id = (v_seat.rater_id) AND (k.own OR (v_before.staffing)::text <> 'not_own')
-    LIMIT 1) IS NOT NULL) END AND CASE WHEN (v_before.staffing)::text = 'contributors' OR (SELECT f.id FROM people_rater r
-    JOIN benchmarks_formerjudge f ON f.user_id = r.user_id WHERE r.id = (v_seat.rater_id) LIMIT 1) IS NULL THEN true
-  ELSE (SELECT f.id FROM annotation_unit u JOIN benchmarks_formerjudge f ON f.item_id = u.item_id
-    JOIN people_rater r ON r.user_id = f.user_id WHERE u.id = s.unit_id AND r.id = (v_seat.rater_id) LIMIT 1) IS NULL END ORDER BY s.position LIMIT 1
+  ((SELECT k.id FROM annotation_unit own_unit JOIN annotation_itemcontributor k ON k.item_id = own_unit.item_id
+    WHERE own_unit.id = s.unit_id AND k.rater_id = (v_seat.rater_id) AND (k.own OR (v_before.staffing)::text <> 'not_own')
+    LIMIT 1) IS NOT NULL) END AND CASE WHEN (v_before.staffing)::text = 'contributors' OR (SELECT f.id FROM people_rater judge
+    JOIN benchmarks_formerjudge f ON f.user_id = judge.user_id WHERE judge.id = (v_seat.rater_id) LIMIT 1) IS NULL THEN true
+  ELSE (SELECT f.id FROM annotation_unit own_unit JOIN benchmarks_formerjudge f ON f.item_id = own_unit.item_id
+    JOIN people_rater judge ON judge.user_id = f.user_id
+    WHERE own_unit.id = s.unit_id AND judge.id = (v_seat.rater_id) LIMIT 1) IS NULL END ORDER BY s.position LIMIT 1
 ), ends AS MATERIALIZED (
   SELECT least(coalesce((SELECT position FROM first), ((extract(epoch FROM clock_timestamp()) - 120) * 1000000)::bigint), ((extract(epoch FROM clock_timestamp()) - 120) * 1000000)::bigint) AS walked, CASE WHEN (SELECT yes FROM hurry)
       THEN least(coalesce((SELECT position FROM first_urgent), ((extract(epoch FROM clock_timestamp()) - 120) * 1000000)::bigint), ((extract(epoch FROM clock_timestamp()) - 120) * 1000000)::bigint) ELSE 0 END AS hurried

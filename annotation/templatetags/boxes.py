@@ -39,7 +39,7 @@ class PersonBoxes:
 
 
 @dataclass(frozen=True)
-class Drawing:
+class BoxDrawing:
     people: Sequence[PersonBoxes]
     pairs: Sequence[tuple[str, str, str]]
     letter: float
@@ -51,7 +51,7 @@ class Drawing:
 
 
 @register.simple_tag
-def box_drawing(rows: Sequence[Mapping[str, Any]], picture: ShownImage | None) -> Drawing:
+def box_drawing(rows: Sequence[Mapping[str, Any]], picture: ShownImage | None) -> BoxDrawing:
     """`rows` have `who` and `data`, as compare.html has them. Pairs come with their IoU, two decimals, the least
     first."""
     letter = max(picture.width, picture.height) * 0.035 if picture else 0
@@ -67,11 +67,11 @@ def box_drawing(rows: Sequence[Mapping[str, Any]], picture: ShownImage | None) -
     ]
     shared.sort(key=lambda pair: pair[0])
     pairs = [(a, b, f"{share:.2f}") for share, a, b in shared]
-    return Drawing(people, pairs, letter)
+    return BoxDrawing(people, pairs, letter)
 
 
 @register.simple_tag
-def own_boxes(data: Mapping[str, Any], picture: ShownImage) -> Drawing:
+def own_boxes(data: Mapping[str, Any], picture: ShownImage) -> BoxDrawing:
     """One person's, without a number."""
     return box_drawing([{"who": "", "data": data}], picture)
 

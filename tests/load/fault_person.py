@@ -236,7 +236,7 @@ class FaultPerson:
             return ""
         word, waits = state["word"], state["waits"]
         banner, told = state["banner"], state["banner"] or state["dialog"]
-        said = {
+        false_sentences = {
             "nothing of what waits": waits and word not in ("saving", "here") and not told,
             "Saved though something waits": word == "saved" and waits,
             "Saved though the server has it not": word == "saved" and not waits and self.missing(waits),
@@ -245,7 +245,7 @@ class FaultPerson:
             "answers wait for the line though none do": banner == "waiting" and not waits,
             "signed out though it is not so": banner == "signedOut" and signed_in and self.is_signed_in(),
         }
-        wrong = [words for words, is_said in said.items() if is_said]
+        wrong = [words for words, is_shown in false_sentences.items() if is_shown]
         return f"{wrong}: {state}" if wrong else ""
 
     def missing(self, waits: list[str]) -> set[str]:

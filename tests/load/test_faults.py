@@ -49,7 +49,7 @@ class FaultyWorld:
             breaks.append(Break(self.dice.choice(BREAKS[:-1]), "/draft"))
         self.proxy.arm(*breaks)
 
-    def mend(self, person: FaultPerson) -> None:
+    def end_breaks(self, person: FaultPerson) -> None:
         self.proxy.arm()
         self.server.start()
         person.context.set_offline(False)
@@ -125,7 +125,7 @@ def second_window(person: FaultPerson, world: FaultyWorld) -> None:
     sheet = person.give(other, SHORT)
     if world.dice.random() < 0.5:
         person.give(other, SHORT)
-    world.mend(person)
+    world.end_breaks(person)
     person.settle(other)
     leave_sheet(person.page, sheet)
     other.close()
@@ -150,7 +150,7 @@ def two_opinions(person: FaultPerson, world: FaultyWorld) -> None:
     if person.ledger.answers[sheet] != here:
         decide(person, world, [person.page, other])
     else:
-        world.mend(person)
+        world.end_breaks(person)
         leave_sheet(person.page, sheet)
     other.close()
 
@@ -168,7 +168,7 @@ def race(person: FaultPerson, world: FaultyWorld) -> None:
     other.keyboard.press("Control+Enter")
     person.note(f"raced for {sheet}: {list(chosen.values())}")
     person.ledger.answers[sheet] = {}
-    world.mend(person)
+    world.end_breaks(person)
     both = decide(person, world, [person.page, other], sheet)
     if not both:
         live = Annotation.objects.get(assignment_id=sheet, live=True).answers
@@ -181,7 +181,7 @@ def race(person: FaultPerson, world: FaultyWorld) -> None:
 def decide(person: FaultPerson, world: FaultyWorld, pages: list[Page], raced: str = "") -> bool:
     """Of two windows that wrote different things, one shows both in the end: submit there, or keep the earlier answer.
     False where none does."""
-    world.mend(person)
+    world.end_breaks(person)
     end = time.monotonic() + 60
     while time.monotonic() < end:
         states = [person.wait_for_sheet(page) for page in pages]
@@ -214,14 +214,14 @@ def close_while_sending(person: FaultPerson, world: FaultyWorld) -> None:
     world.proxy.arm(Break(world.dice.choice(("reply hangs", "reply late", "reply lost", "request halved"))))
     person.give(person.page, SHORT)
     person.page.close()
-    world.mend(person)
+    world.end_breaks(person)
     person.page = person.open()
 
 
 def away_and_back(person: FaultPerson, world: FaultyWorld) -> None:
     """To the page of all work and back by the browser's button, while an answer is on its way."""
     person.give(person.page, SHORT)
-    world.mend(person)
+    world.end_breaks(person)
     person.page.goto(person.address.split("/work/")[0] + "/work/")
     pause(person.page, world.dice.uniform(0, 1))
     person.page.go_back()
@@ -270,12 +270,12 @@ def campaign(world: World) -> Campaign:
     password = PBKDF2PasswordHasher().encode(PASSWORD, "salt", 1000)  # that the server knows, too
     User.objects.filter(pk__in=[world.nour.pk, world.tarek.pk, third[0].pk]).update(password=password)
     world.add_items(ANSWERS)
-    made = lifecycle.create(world.stage, "Relevance", world.owner, {world.egypt: 3}, seed=5, instructions={})
+    created = lifecycle.create(world.stage, "Relevance", world.owner, {world.egypt: 3}, seed=5, instructions={})
     sheet = {"fields": [*SHEET["fields"], WHY]}
     version = SheetVersion.objects.create(stage=world.stage, major=2, minor=0, definition=sheet)
-    lifecycle.open_campaign(made, world.owner, timezone.now())
-    Campaign.objects.filter(pk=made.pk).update(sheet_version=version)
-    return made
+    lifecycle.open_campaign(created, world.owner, timezone.now())
+    Campaign.objects.filter(pk=created.pk).update(sheet_version=version)
+    return created
 
 
 @pytest.fixture
@@ -288,15 +288,15 @@ def faulty(request: Any) -> Iterator[FaultyWorld]:
 
 def people(world: World, campaign: Campaign, chromium: Browser, faulty: FaultyWorld) -> list[FaultPerson]:
     address = f"http://127.0.0.1:{faulty.proxy.port}"
-    made = []
+    persons = []
     members = User.objects.filter(cohort_memberships__cohort=world.egypt).order_by("pk")
     for user, how in zip(members, (DESKTOP, PHONE, DESKTOP), strict=True):
         context = chromium.new_context(reduced_motion="reduce", locale="en-GB", **how)  # type: ignore[arg-type]
         context.set_default_timeout(15_000)
         cookie = world.client(user).cookies["sessionid"]
         context.add_cookies([{"name": "sessionid", "value": cookie.value, "url": address}])
-        made.append(FaultPerson(user, context, f"{address}/work/{campaign.pk}/", faulty.dice))
-    return made
+        persons.append(FaultPerson(user, context, f"{address}/work/{campaign.pk}/", faulty.dice))
+    return persons
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -312,7 +312,7 @@ def test_no_fault_loses_an_answer_or_stores_one_twice_or_says_what_is_not_so(
             faulty.counts[scene.__name__] += 1
             faulty.break_requests()
             scene(person, faulty)
-            faulty.mend(person)
+            faulty.end_breaks(person)
             person.settle(person.page)
         for person in persons:
             person.compare()
@@ -322,10 +322,10 @@ def test_no_fault_loses_an_answer_or_stores_one_twice_or_says_what_is_not_so(
     finally:
         for person in persons:
             person.context.close()
-    given = sum(len(one.ledger.answers) for one in persons)
-    assert Annotation.objects.filter(live=True, counted=True).count() == given
-    assert Assignment.objects.filter(state="submitted").count() == given
+    answered = sum(len(one.ledger.answers) for one in persons)
+    assert Annotation.objects.filter(live=True, counted=True).count() == answered
+    assert Assignment.objects.filter(state="submitted").count() == answered
     assert list(recount.find_differences()) == []
     slowest = max(one.slowest for one in persons)
-    print(f"seed {seed}: {given} answers; {dict(faulty.counts)}; requests broken: {dict(faulty.proxy.done)};")
+    print(f"seed {seed}: {answered} answers; {dict(faulty.counts)}; requests broken: {dict(faulty.proxy.done)};")
     print(f"server killed {faulty.server.kills} times; a true sentence after {slowest:.2f} s at most")

@@ -43,25 +43,23 @@ HURRIED = f"""CASE WHEN (SELECT yes FROM hurry)
       THEN least(coalesce((SELECT position FROM first_urgent), {HORIZON}), {HORIZON}) ELSE 0 END"""
 
 
+WITH_URGENT = (
+    URGENT_PARTS,
+    "AND (SELECT count(*) FROM urgent) = 0 ",
+    "UNION ALL SELECT id, unit_id FROM urgent ",
+    HURRIED,
+)
+
+
+# One statement, in this order: a place the person once had and gave back, else the first urgent slot from the urgent
+# cursor that they never had and may have, else the first of all open slots from the cursor; take a place in it, write
+# the assignment, move the cursors to the first such slots *whether locked or not*. Urgent slots are in the walk of all
+# open ones too, so no cursor loses them when they are urgent no longer; where none is urgent, that costs one look at an
+# empty index. NOT_HAD is a scalar subquery because the planner would turn NOT EXISTS into a join over all slots.
 def _claim_sql(*, usual: bool) -> str:
-    """One statement, in this order: a place the person once had and gave back, else the first urgent slot from the
-    urgent cursor that they never had and may have, else the first of all open slots from the cursor; take a place in
-    it, write the assignment, move the cursors to the first such slots *whether locked or not*. Urgent slots are in the
-    walk of all open ones too, so no cursor loses them when they are urgent no longer; where none is urgent, that costs
-    one look at an empty index. NOT_HAD is a scalar subquery because the planner would turn NOT EXISTS into a join over
-    all slots. `usual`: without what no row meets where nothing is urgent and the stage is for anyone.
-    """
+    """`usual`: without what no row meets where nothing is urgent and the stage is for anyone."""
     may_have, staffed = (ANYONE_MAY_HAVE, "true") if usual else (MAY_HAVE, STAFFED)
-    urgent_parts, none_urgent, or_urgent, hurried = (
-        ("", "", "", "0")
-        if usual
-        else (
-            URGENT_PARTS,
-            "AND (SELECT count(*) FROM urgent) = 0 ",
-            "UNION ALL SELECT id, unit_id FROM urgent ",
-            HURRIED,
-        )
-    )
+    urgent_parts, none_urgent, or_urgent, hurried = ("", "", "", "0") if usual else WITH_URGENT
     return f"""
 WITH people AS MATERIALIZED (
   SELECT count(*) AS n FROM (
