@@ -52,6 +52,7 @@ from people.services import links, messages, tokens
 from predictions.models import Call, Collection, Endpoint, FactRequest, ImagePlan, PlanSet, Run
 from releases.models import Release, ReleaseFile, ReleaseSelection, WithheldFile
 from tests.annotation.chain.factories import RULE
+from tests.api import plugin_samples
 from tests.evaluation.sample_tables import SMALL
 from tests.people import language_samples, people_posts, service_samples
 from tests.personas import SHEET, World
@@ -135,13 +136,9 @@ def answer(opened: CampaignCohort, assignment: Assignment, code: str) -> Annotat
 
 def answers_job(world: World, campaign_id: int) -> Job:
     return Job.objects.create(
-        kind="import_answers",
-        title="Answers",
-        scope=world.benchmark.scope,
-        state="done",
-        finished_at=timezone.now(),
-        params={"campaign": campaign_id, "digest": "0" * 64},
-    )
+        kind="import_answers", title="Answers", scope=world.benchmark.scope,
+        state="done", finished_at=timezone.now(), params={"campaign": campaign_id, "digest": "0" * 64},
+    )  # fmt: skip
 
 
 def item_action_job(world: World) -> Job:
@@ -301,6 +298,7 @@ def build(world: World) -> Mapping[str, Any]:
         **{f"people:{name} slug": world.team.slug for name in TEAM_ROUTES},
         **{f"benchmarks:{name} slug": world.team.slug for name in TARGET_ROUTES},
         **{f"annotation:{name} slug": world.team.slug for name in RECIPE_ROUTES},
+        **plugin_samples.build(world),
         "saved_recipe_id": keep_recipe(world.team, recipe_content(world.benchmark, "Kept", ""), world.mara)[0].pk,
         "label_set_id": create_typed(world.team, "Lands", f"{world.egypt.label}\nPeru", world.mara)[0].pk,
         **knowledge.samples(world),
