@@ -124,12 +124,12 @@ class SheetView:
         if not template:
             return ""
         spoken, period, item = language(), int(time.time()) // DRAWN_SECONDS, repr(self.shown)
-        drawing = Drawing(template, self.layout, spoken, overlay.revision(spoken), period, item, self.shown)
+        drawing = ItemDrawing(template, self.layout, spoken, overlay.revision(spoken), period, item, self.shown)
         return _drawn(drawing) if len(item) <= SMALL else _drawn.__wrapped__(drawing)
 
 
 @dataclass(frozen=True)
-class Drawing:
+class ItemDrawing:
     """What an item's part of a sheet depends on."""
 
     template: str
@@ -142,7 +142,7 @@ class Drawing:
 
 
 @lru_cache(maxsize=512)
-def _drawn(drawing: Drawing) -> str:
+def _drawn(drawing: ItemDrawing) -> str:
     """Each sheet is drawn twice, ahead and in hand, and for several people. Addresses of pictures in it grow old."""
     return render_to_string(drawing.template, {"shown": drawing.shown, "layout": drawing.layout})
 

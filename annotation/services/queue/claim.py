@@ -49,6 +49,25 @@ WITH_URGENT = (
     "UNION ALL SELECT id, unit_id FROM urgent ",
     HURRIED,
 )
+TAKE = """), taken AS (
+  UPDATE annotation_slot s SET reserved = s.reserved + 1 FROM picked WHERE s.id = picked.id RETURNING s.id
+), given AS (
+  INSERT INTO annotation_assignment (campaign_id, participation_id, slot_id, unit_id, rater_id, state, in_hand,
+    packed, lease_until, reserved_at, shown_at, changed_at, skip_reason, skip_note)
+  SELECT %(campaign)s, %(participation)s, picked.id, picked.unit_id, %(rater)s, 'reserved', %(in_hand)s,
+    %(packed)s, %(lease_until)s, %(at)s, %(shown_at)s, %(at)s, '', '' FROM picked
+  ON CONFLICT (campaign_id, unit_id, rater_id, repeat) DO UPDATE SET state = 'reserved', in_hand = EXCLUDED.in_hand,
+    packed = EXCLUDED.packed, lease_until = EXCLUDED.lease_until, changed_at = EXCLUDED.changed_at,
+    shown_at = coalesce(annotation_assignment.shown_at, EXCLUDED.shown_at)
+  WHERE annotation_assignment.state = 'released' AND annotation_assignment.slot_id = EXCLUDED.slot_id
+  RETURNING id
+), moved AS (
+  UPDATE annotation_participation p
+  SET cursor = greatest(p.cursor, e.walked), urgent_cursor = greatest(p.urgent_cursor, e.hurried)
+  FROM ends e WHERE p.id = %(participation)s AND (p.cursor < e.walked OR p.urgent_cursor < e.hurried)
+)
+SELECT (SELECT count(*) FROM picked), (SELECT id FROM given)
+"""
 
 
 # One statement, in this order: a place the person once had and gave back, else the first urgent slot from the urgent
@@ -85,25 +104,7 @@ WITH people AS MATERIALIZED (
 ), ends AS MATERIALIZED (
   SELECT least(coalesce((SELECT position FROM first), {HORIZON}), {HORIZON}) AS walked, {hurried} AS hurried
   WHERE (SELECT yes FROM enough)
-), taken AS (
-  UPDATE annotation_slot s SET reserved = s.reserved + 1 FROM picked WHERE s.id = picked.id RETURNING s.id
-), given AS (
-  INSERT INTO annotation_assignment (campaign_id, participation_id, slot_id, unit_id, rater_id, state, in_hand,
-    packed, lease_until, reserved_at, shown_at, changed_at, skip_reason, skip_note)
-  SELECT %(campaign)s, %(participation)s, picked.id, picked.unit_id, %(rater)s, 'reserved', %(in_hand)s,
-    %(packed)s, %(lease_until)s, %(at)s, %(shown_at)s, %(at)s, '', '' FROM picked
-  ON CONFLICT (campaign_id, unit_id, rater_id, repeat) DO UPDATE SET state = 'reserved', in_hand = EXCLUDED.in_hand,
-    packed = EXCLUDED.packed, lease_until = EXCLUDED.lease_until, changed_at = EXCLUDED.changed_at,
-    shown_at = coalesce(annotation_assignment.shown_at, EXCLUDED.shown_at)
-  WHERE annotation_assignment.state = 'released' AND annotation_assignment.slot_id = EXCLUDED.slot_id
-  RETURNING id
-), moved AS (
-  UPDATE annotation_participation p
-  SET cursor = greatest(p.cursor, e.walked), urgent_cursor = greatest(p.urgent_cursor, e.hurried)
-  FROM ends e WHERE p.id = %(participation)s AND (p.cursor < e.walked OR p.urgent_cursor < e.hurried)
-)
-SELECT (SELECT count(*) FROM picked), (SELECT id FROM given)
-"""
+{TAKE}"""
 
 
 CLAIM = _claim_sql(usual=False)
