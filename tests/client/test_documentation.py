@@ -49,7 +49,7 @@ def test_every_block_of_the_page_runs(
     names["emic"].close()
     printed = capsys.readouterr().out
     assert len(blocks) >= 5 and "item-00000 Egypt R-" in printed and "colour This parameter is unknown" in printed
-    assert "Import of captions.csv: done, 2 created" in printed and "Image ID is key" in printed
+    assert "Import of captions.csv: Done, Added: 2" in printed and "Image ID is key" in printed
     assert "Brazil 0 of " in printed and "campaign.paused campaign:" in printed
     assert "webhook.test waiting []" in printed
     assert re.search(r"^\d+ units, \d+ requests, \{'low'", printed, re.MULTILINE) and re.search(

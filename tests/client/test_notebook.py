@@ -109,7 +109,7 @@ def run_notebook(world: World, site: str, folder: Path, python: str, **environme
 
 def check_outcome(printed: str, folder: Path) -> None:
     """Every answer was seen once as it came, the model answered, and the release is whole."""
-    assert "Import of captions.csv: done, 4 created" in printed
+    assert "Import of captions.csv: Done, Added: 4" in printed
     people = Annotation.objects.filter(rater__kind="person")
     seen = re.findall(r"^20\S+ \S+ (assignment:\d+|annotation:\d+)$", printed, re.MULTILINE)
     assert len(seen) == len(set(seen)) == people.count() == 12
