@@ -22,7 +22,7 @@ const DONE = 200; // sheets of packs that are known to be answered
 
 let bench, form, assignment, clock = 0;
 let active = 0, ticked = 0, moved = 0;
-let newer = 0, mine = null, blank = [], drafted = false, undoTimer = 0, againTimer = 0, awaySince = 0;
+let newer = 0, mine = null, blank = [], undoTimer = 0, againTimer = 0, awaySince = 0;
 let saved = null; // { words, at }
 let sending = false, undoing = false;
 let slow = []; // timers of the answer that is being sent
@@ -58,7 +58,7 @@ function begin({ fresh = true, focus = false } = {}) {
   form.elements.shown_at.value = new Date(Date.now() + clock).toISOString();
   if (crypto.randomUUID) form.elements.client_key.value = crypto.randomUUID();
   if (bench.dataset.draftSaved && !focus) say("draft", Date.parse(bench.dataset.draftSaved) - clock);
-  drafted = restore() || ("draftSaved" in bench.dataset && !location.search);
+  restore();
   blank = answersOf();
   begun({ bench, form, assignment });
   ready();
@@ -111,16 +111,15 @@ function put(answers) {
   form.dispatchEvent(new Event("put")); // a kind's script draws what was put back
 }
 
-/** After a reload: what was typed here last, unless another window has saved since. True if there was something. */
+/** After a reload: what was typed here last, unless another window has saved since. */
 function restore() {
   const draft = device.draft(assignment);
-  if (!draft || same(draft.answers, answersOf())) return false;
+  if (!draft || same(draft.answers, answersOf())) return;
   const version = Number(form.elements.draft_version.value);
   if (draft.version >= version) {
     put(draft.answers);
     autosave.changed();
   } else conflict(version, draft.answers);
-  return true;
 }
 
 /** Those that are asked: a field may wait for the answer to another. */
@@ -489,7 +488,7 @@ function answeredThere(decided) {
   if (!form || sending) return;
   if ("both" in bench.dataset) return decided && same(blank, answersOf()) ? load() : undefined;
   if (newer) put(mine);
-  else if (!drafted && same(blank, answersOf())) return load();
+  else if (same(blank, answersOf())) return load();
   give(true);
 }
 
