@@ -286,6 +286,7 @@ def test_an_earlier_reply_to_a_reload_leaves_the_sheet_to_which_the_person_went_
     page.route(f"**/work/{campaign.pk}/", lambda route: replies.append((route, route.fetch())))
     page.evaluate("dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))")
     wait_for(page, replies)
+    wait_until(page, "!document.body.hidden")  # until it is known that nobody else has signed in
     pending = hold_answers(page)
     give(page, "4")
     second = assignment_on(page)
