@@ -34,8 +34,6 @@ def start_heartbeats(**_kwargs: Any) -> None:
 
 @worker_init.connect
 def share_imports(**_kwargs: Any) -> None:
-    import scipy.stats  # noqa: F401  (scipy loads its parts at first use)
-
     memory.share_imports()
 
 

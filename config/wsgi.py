@@ -1,6 +1,5 @@
 import os
 
-import scipy.stats  # noqa: F401  (scipy loads its parts at first use, and the processes of gunicorn share them)
 from django.core.wsgi import get_wsgi_application
 from django.urls import reverse
 
