@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from django.utils.translation import gettext as _
 
-from annotation.queries.progress import Progress, chain_progress
+from annotation.queries.progress import Progress, cohort_progress
 from benchmarks.models import Stage
 from benchmarks.pages.benchmark_list import StageSummary
 from people.models import Cohort
@@ -13,7 +13,7 @@ from people.models import Cohort
 def stage_summaries(stages: Sequence[Stage]) -> Mapping[int, StageSummary]:
     """By stage, those that ask people. Two queries."""
     names = {stage.pk: stage.name for stage in stages}
-    return {pk: _summary(names[pk], cohorts) for pk, cohorts in chain_progress(stages).items()}
+    return {pk: _summary(names[pk], cohorts) for pk, cohorts in cohort_progress(stages).items()}
 
 
 def _summary(name: str, cohorts: Mapping[Cohort, Progress]) -> StageSummary:

@@ -49,7 +49,7 @@ def progress_of(cohort_ids: Iterable[int]) -> dict[int, Progress]:
     return {cohort: progress_by_cohort.get(cohort, Progress()) for cohort in ids}
 
 
-def chain_progress(stages: Iterable[Stage]) -> dict[int, dict[Cohort, Progress]]:
+def cohort_progress(stages: Iterable[Stage]) -> dict[int, dict[Cohort, Progress]]:
     """By stage and cohort, over all opened campaigns that ask people, in the order of the names. Two queries."""
     rows = list(
         CampaignCohort.objects.filter(campaign__stage__in=[stage.pk for stage in stages if stage.target_answers])

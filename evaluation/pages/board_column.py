@@ -10,12 +10,10 @@ from django.utils.translation import ngettext
 from annotation.pages.status_text import format_moment, time_zone_for
 from benchmarks.models import Benchmark, Stage
 from benchmarks.pages.board import ALL_COHORTS, Reading, SideColumn
-from evaluation.rendering.axis import SHARE, axis_for
+from evaluation.pages.stage_agreement import axis_of, measure_name, stage_name, stages_with_values
 from evaluation.rendering.html import estimate_bar
 from evaluation.reports.board_agreement import BoardAgreement, StageAgreement, load
-from evaluation.reports.linked_stages import NAMES
 from evaluation.selections.catalogue import POOLED
-from evaluation.selections.measures import measure_of
 from evaluation.services.snapshots import MOST
 
 PARAM = "agreement"
@@ -32,9 +30,10 @@ def agreement_column(reading: Reading) -> SideColumn | None:
     stages = _in_order(reading, report.stages)
     if not stages:
         return None
-    names = {stage.choice: _name(reading, stage) for stage in stages}
+    by_key = {stage.key: stage.name for stage in reading.stages}
+    names = {stage.choice: stage_name(stage, by_key) for stage in stages}
     shown = next((stage for stage in stages if stage.choice == reading.asked.get(PARAM)), None) or _first_choice(stages)
-    axis = SHARE if shown.linked else axis_for(shown.estimates.values(), from_zero=measure_of(shown.measure).from_zero)
+    axis = axis_of(shown)
     cells = {ALL_COHORTS if cohort == POOLED else cohort: estimate for cohort, estimate in shown.estimates.items()}
     bars = {cohort: estimate_bar(estimate, axis) for cohort, estimate in cells.items()}
     for cohort, estimate in cells.items():
@@ -46,7 +45,7 @@ def agreement_column(reading: Reading) -> SideColumn | None:
     data = {
         "axis": axis if shown.n_values else None,
         "stage": names[shown.choice],
-        "measure": NAMES[shown.measure] if shown.linked else measure_of(shown.measure).label,
+        "measure": measure_name(shown),
         "choices": [(stage.choice, names[stage.choice], stage is shown) for stage in stages],
         "param": PARAM,
         "url": page,
@@ -57,15 +56,13 @@ def agreement_column(reading: Reading) -> SideColumn | None:
 
 def list_agreement(benchmark: Benchmark, stages: Sequence[Stage]) -> Mapping[str, Any] | None:
     """All cohorts together at the stage with the most values, for the list of benchmarks. Two queries."""
-    report = load(benchmark)
     names = {stage.key: stage.name for stage in stages}
-    choices = [stage for stage in report.stages if stage.key in names and stage.n_values] if report else []
+    choices = stages_with_values(load(benchmark), names)
     if not choices:
         return None
     shown = _first_choice(choices)
-    axis = SHARE if shown.linked else axis_for(shown.estimates.values(), from_zero=measure_of(shown.measure).from_zero)
-    measure = NAMES[shown.measure] if shown.linked else measure_of(shown.measure).label
-    return {"line": estimate_bar(shown.estimates[POOLED], axis), "measure": measure, "stage": names[shown.key]}
+    line = estimate_bar(shown.estimates[POOLED], axis_of(shown))
+    return {"line": line, "measure": measure_name(shown), "stage": names[shown.key]}
 
 
 def _column(cells: Mapping[int, Any], data: Mapping[str, Any], style: str = "") -> SideColumn:
@@ -89,11 +86,6 @@ def _in_order(reading: Reading, stages: Sequence[StageAgreement]) -> list[StageA
 
 def _first_choice(stages: Sequence[StageAgreement]) -> StageAgreement:
     return max(reversed(stages), key=lambda stage: stage.n_values)
-
-
-def _name(reading: Reading, agreement: StageAgreement) -> str:
-    names = {stage.key: stage.name for stage in reading.stages}
-    return " / ".join(names.get(key, key) for key in agreement.linked or [agreement.key])
 
 
 def _age(reading: Reading, report: BoardAgreement) -> str:

@@ -15,17 +15,16 @@ from annotation.fields.contract import localise
 from annotation.imports.example import allowed_codes
 from annotation.models import Rating
 from annotation.queries.answers import answers_left_out
-from annotation.queries.progress import Progress, chain_progress
+from annotation.queries.progress import Progress, cohort_progress
 from annotation.services.sheets.sheet_versions import sheet_of
 from annotation.sheets.sheet import Field
 from benchmarks.models import Benchmark, ItemImage, Stage
 from benchmarks.queries.overview import sample_pictures
-from evaluation.rendering.axis import SHARE, Axis, axis_for
+from evaluation.pages.stage_agreement import axis_of, measure_name, stage_name, stages_with_values
+from evaluation.rendering.axis import Axis
 from evaluation.rendering.html import estimate_bar
-from evaluation.reports.board_agreement import StageAgreement, load
-from evaluation.reports.linked_stages import NAMES
+from evaluation.reports.board_agreement import load
 from evaluation.selections.catalogue import POOLED
-from evaluation.selections.measures import measure_of
 from people.models import Cohort, Rater
 from releases.descriptions.licences import may_be_shared
 from releases.models import Release, WithheldFile
@@ -90,7 +89,7 @@ class PublicPage:
 def public_page(benchmark: Benchmark) -> PublicPage:
     """A fixed number of queries, however many answers there are."""
     stages = list(benchmark.stages.all())
-    chain = chain_progress(stages)
+    chain = cohort_progress(stages)
     lines = _stage_lines(stages, chain)
     agreement = _agreement(benchmark, stages)
     return PublicPage(
@@ -122,22 +121,16 @@ def _agreement(benchmark: Benchmark, stages: Sequence[Stage]) -> PublicAgreement
     """What a worker computed last of the stage with the most values; None while there is none."""
     report = load(benchmark)
     names = {stage.key: stage.name for stage in stages}
-    choices = [stage for stage in report.stages if stage.key in names and stage.n_values] if report else []
+    choices = stages_with_values(report, names)
     if report is None or not choices:
         return None
     shown = max(choices, key=lambda stage: (not stage.linked, stage.n_values))
-    axis, measure = _scale(shown)
+    axis = axis_of(shown)
     cohorts = Cohort.objects.in_bulk([pk for pk in shown.estimates if pk != POOLED])
     rows = [(cohort.name, estimate_bar(shown.estimates[pk], axis)) for pk, cohort in cohorts.items()]
-    name = " / ".join(names.get(key, key) for key in shown.linked or [shown.key])
-    return PublicAgreement(name, measure, axis, sorted(rows, key=lambda row: row[0]), report.computed_at, shown.key)
-
-
-def _scale(shown: StageAgreement) -> tuple[Axis, str]:
-    if shown.linked:
-        return SHARE, str(NAMES[shown.measure])
-    measure = measure_of(shown.measure)
-    return axis_for(shown.estimates.values(), from_zero=measure.from_zero), str(measure.label)
+    in_order = sorted(rows, key=lambda row: row[0])
+    name, measure = stage_name(shown, names), measure_name(shown)
+    return PublicAgreement(name, measure, axis, in_order, report.computed_at, shown.key)
 
 
 def _example(stages: Sequence[Stage], agreement: PublicAgreement | None) -> Example | None:
