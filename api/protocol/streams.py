@@ -6,6 +6,7 @@ import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
+from django.db import connection
 from django.http import StreamingHttpResponse
 
 from api.protocol.problems import TooManyStreams
@@ -17,6 +18,7 @@ MEDIA_TYPE = "application/x-ndjson"
 PER_PERSON, PER_PROCESS = 2, 4
 RETRY_SECONDS = 5
 BLOCK = 64 * 1024
+PLACE = "SELECT pg_try_advisory_xact_lock(hashtextextended('stream of rows', %s) + %s)"
 
 
 class StreamSlots:
@@ -42,6 +44,19 @@ class StreamSlots:
 
 
 SLOTS = StreamSlots()
+
+
+def take_place(person: int) -> None:
+    """One of the places that a person has in all processes of the site, until the transaction ends.
+
+    Raises TooManyStreams.
+    """
+    with connection.cursor() as cursor:
+        for number in range(PER_PERSON):
+            cursor.execute(PLACE, [person, number])
+            if cursor.fetchone() == (True,):
+                return
+    raise TooManyStreams(RETRY_SECONDS)
 
 
 class RowStream:

@@ -20,7 +20,7 @@ from api.protocol.operations import PAGE_SIZE, query_parameter
 from api.protocol.paging import PAGING, page_size
 from api.protocol.preconditions import with_etag
 from api.protocol.problems import InvalidParameter
-from api.protocol.streams import MEDIA_TYPE, SLOTS, RowStream, shown_row, stream_response
+from api.protocol.streams import MEDIA_TYPE, SLOTS, RowStream, shown_row, stream_response, take_place
 from api.schemas.rows import RowCount, page_serializer, row_serializer
 from api.views.base import INVALID, PROBLEMS, SLUG, ReadOnlyView
 from api.views.events import FeedRestarted
@@ -116,16 +116,17 @@ class RowList(RowsOfKind):
     def _stream(
         self, request: Request, benchmark: Benchmark, scope: RowScope, conditions: list[Condition]
     ) -> HttpResponseBase:
-        SLOTS.take(request.user.pk)
+        person = request.user.pk
+        SLOTS.take(person)
         try:
             record_reading(benchmark, self.kind.key, request.user, timezone.now())
             mark, moment = watermark(benchmark), self.moment_headers()
-            rows = SnapshotRows(self.kind, scope, conditions)
+            rows = SnapshotRows(self.kind, scope, conditions, lambda: take_place(person))
         except BaseException:
-            SLOTS.release(request.user.pk)
+            SLOTS.release(person)
             raise
         compressed = "gzip" in request.headers.get("Accept-Encoding", "")
-        stream = RowStream(rows, self.names(request), request.user.pk, compressed=compressed)
+        stream = RowStream(rows, self.names(request), person, compressed=compressed)
         headers = {"X-Emic-Rows": str(rows.number), "X-Emic-Watermark": str(mark), **moment}
         return stream_response(stream, headers, compressed=compressed)
 

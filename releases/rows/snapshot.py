@@ -1,6 +1,6 @@
 """All rows of a query as they were at one moment, with their number first."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 
 from django.db import connection, transaction
@@ -11,12 +11,18 @@ from releases.rows.kinds import RowKind, RowScope
 
 
 class SnapshotRows:
-    """Rows that are counted and read in one transaction, which ends with `close`. Iterate once."""
+    """Rows that are counted and read in one transaction, which ends with `close`. Iterate once.
 
-    def __init__(self, kind: RowKind, scope: RowScope, conditions: Sequence[Condition]) -> None:
+    `begin` is called first in the transaction; what it raises ends the transaction.
+    """
+
+    def __init__(
+        self, kind: RowKind, scope: RowScope, conditions: Sequence[Condition], begin: Callable[[], None] = lambda: None
+    ) -> None:
         self._stack = ExitStack()
         with ExitStack() as stack:
             stack.enter_context(repeatable_read())
+            begin()
             self.number = kind.count(scope, conditions)
             self._rows = kind.rows(scope, conditions)
             self._stack = stack.pop_all()

@@ -260,6 +260,19 @@ def test_a_person_reads_two_streams_at_once(world: World, campaign: Campaign) ->
     assert streamed(client, address(world, "annotations/"))[1].count(b"\n") == 7
 
 
+@pytest.mark.django_db(transaction=True)
+def test_streams_of_other_processes_count(world: World) -> None:
+    client = program(world.mara, "export")
+    with psycopg.connect(**connection.get_connection_params()) as other:
+        for number in range(streams.PER_PERSON):
+            other.execute(streams.PLACE, [world.mara.pk, number])
+        refused = client.get(address(world, "annotations/"), headers=STREAM)
+        assert (refused.status_code, refused["Retry-After"]) == (429, "5")
+        assert not connection.in_atomic_block and not streams.SLOTS.is_open(world.mara.pk)
+        assert streamed(program(world.owner, "export"), address(world, "annotations/"))[0].status_code == 200
+    assert streamed(client, address(world, "annotations/"))[0].status_code == 200, "their streams have ended"
+
+
 def idle_time(line: Any) -> str:
     """After how long PostgreSQL ends a transaction that does nothing."""
     with line.cursor() as cursor:
