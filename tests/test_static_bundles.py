@@ -9,7 +9,7 @@ from django.contrib.staticfiles import finders
 
 from annotation.displays.registry import DISPLAYS
 from annotation.fields.registry import KINDS
-from config.static_bundles import HOME, SCRIPTS, STYLES, BundleFinder, bundle_names, bundle_scripts
+from config.static_bundles import HOME, SCRIPTS, STYLES, BundleFinder, bundle_names, bundle_scripts, drop_comments
 
 
 def read(path: str) -> str:
@@ -28,12 +28,26 @@ def test_every_script_of_a_kind_or_display_has_its_joined_file() -> None:
 def test_a_joined_file_holds_its_sources_and_asks_only_for_joined_ones(name: str) -> None:
     bundle, sources = read(name), (STYLES.get(name) or SCRIPTS[name])
     for path in sources:
-        for line in read(path).splitlines():
+        for line in drop_comments(path, read(path)).splitlines():
             if not line.startswith(("import ", "export ")):
                 assert line in bundle, (path, line)
     asked = re.findall(r'^import \* as \w+ from "\./(.+)";$', bundle, re.MULTILINE)
     assert {f"js/joined/{one}" for one in asked} <= set(SCRIPTS)
     assert "sheet.js" not in asked, "the page's own script begins when all others stand"
+
+
+@pytest.mark.parametrize("path", HOME)
+def test_comments_alone_stay_behind(path: str) -> None:
+    """No text of a script or of a style sheet looks like a comment, and every other line is left."""
+    source, left = read(path), drop_comments(path, read(path)).splitlines()
+    if path.endswith(".css"):
+        assert not [text for text in re.findall(r'"[^"\n]*"', source) if "/*" in text]
+        assert len(left) > 5 and set(left) <= {line.partition("/*")[0].rstrip() for line in source.splitlines()}
+        return
+    texts = re.findall(r"`[^`]*`", source)
+    assert not [text for text in texts if re.search(r"^\s*(//|/\*)", text, re.MULTILINE)]
+    gone = [line.strip() for line in source.splitlines() if line not in left]
+    assert len(left) > 5 and all(line.startswith(("//", "/*")) or not line.endswith((";", "{", "}")) for line in gone)
 
 
 def test_a_module_keeps_its_own_names() -> None:
