@@ -107,7 +107,9 @@ def _answers(kind: RowKind, *names: str) -> ChangeReading:
     """Whether they count or are current does not matter."""
     every = {name: replace(kind.filters[name], default="all") for name in ("counted", "live")}
     source = kind.source.replace(f" AND NOT {LEFT_OUT}", "")
-    since = f"a.xact >= %s::text::xid8 OR {_LEFT_OUT_SINCE}"
+    since = f"""a.assignment_id IN (
+      SELECT z.assignment_id FROM annotation_annotation z WHERE z.xact >= %s::text::xid8)
+    AND (a.xact >= %s::text::xid8 OR {LEFT_OUT})"""  # so that the index of changes finds all that may be among them
     return ChangeReading(_with_gone(kind, LEFT_OUT, source, every), since, names, in_cycles=False)
 
 
