@@ -230,6 +230,7 @@ SPECTACULAR_SETTINGS = {
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
         "api.protocol.openapi_hooks.allow_null_as_any",
+        "api.protocol.openapi_hooks.add_long_addresses",
         "api.protocol.openapi_examples.add_examples",
     ],
     "ENUM_NAME_OVERRIDES": {

@@ -10,6 +10,16 @@ def allow_null_as_any(result: Any, **_more: Any) -> Any:
     return result
 
 
+def add_long_addresses(result: Any, **_more: Any) -> Any:
+    """The web server refuses a request line over its limit, before the site sees it: the reply is no problem+json."""
+    reply = {"description": "The address is too long.", "content": {"text/html": {"schema": {"type": "string"}}}}
+    result["components"].setdefault("responses", {})["AddressTooLong"] = reply
+    for operations in result["paths"].values():
+        for operation in operations.values():
+            operation["responses"]["414"] = {"$ref": "#/components/responses/AddressTooLong"}
+    return result
+
+
 def _simplify(node: Any) -> None:
     if isinstance(node, dict):
         if {} in node.get("oneOf", ()):

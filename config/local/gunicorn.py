@@ -14,6 +14,7 @@ timeout = 60
 graceful_timeout = 8
 keepalive = 5
 backlog = 512
+limit_request_line = 8190  # filters of rows may be many; a longer line is answered with 414
 max_requests = 20000
 max_requests_jitter = 2000
 control_socket_disable = True
