@@ -36,7 +36,7 @@ from annotation.pages.field_rendering import (
 from annotation.pages.recipe_names import recipe_name
 from annotation.pages.reviews import return_note
 from annotation.pages.status_text import NoWorkText, format_moment, no_work_text, time_zone_for
-from annotation.queries.progress import Progress, progress_of
+from annotation.queries.progress import Progress, progress_of, usable_progress
 from annotation.services.answers.submit import KEPT_ONLY, OWN
 from annotation.services.answers.uploads import uploads_for_sheet
 from annotation.services.campaigns.instructions import newest_version, text_for
@@ -356,14 +356,14 @@ def build_work_page(
     *,
     undo: UndoOffer | None = None,
     notice: str = "",
-    progress: Progress | None = None,
+    tallied: Progress | None = None,
 ) -> WorkPage:
-    """`progress` of the cohort, where the caller has just read it."""
+    """`tallied`: the sums of the cohort's tallies, where the caller has just read them."""
     nothing = work.no_work
     return WorkPage(
         user=user,
         place=place,
-        progress=progress or progress_of([place.pk])[place.pk],
+        progress=usable_progress(place.pk, tallied) if tallied else progress_of([place.pk])[place.pk],
         hand=build_sheet_view(work.current, at) if work.current else None,
         ahead=build_sheet_view(work.prefetched, at) if work.prefetched else None,
         nothing=no_work_text(nothing.reason, nothing.until, time_zone_for(user, place.cohort)) if nothing else None,

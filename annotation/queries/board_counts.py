@@ -1,7 +1,6 @@
 """How far each stage is in each cohort, for the board of a benchmark. A fixed number of aggregated queries.
 
-Wanted and given answers come from the tallies, less what belongs to items that are withdrawn or dropped: what nobody
-can use any more is no progress.
+Wanted and given answers are those of annotation.queries.progress, as on every other page.
 """
 
 # ruff: noqa: S608  (only constants of this file are put into the statements)
@@ -23,11 +22,6 @@ from jobs.models import Event
 from jobs.queries.statements import fetch
 from people.models import Cohort, CohortMember, Rater
 
-UNUSABLE = f"""
-SELECT s.cohort_id, sum(s.wanted), sum(s.submitted)
-FROM benchmarks_item i JOIN annotation_unit u ON u.item_id = i.id JOIN annotation_slot s ON s.unit_id = u.id
-WHERE i.stage_id = ANY(%s) AND NOT {AVAILABLE} GROUP BY 1
-"""
 # Answers of people by what reviewers said; those from files belong to no row of a campaign.
 REVIEWS = f"""
 SELECT c.stage_id, p.cohort_id, a.state, count(*), min(a.changed_at)
@@ -178,7 +172,7 @@ def _read_answers(stages: Sequence[Stage]) -> _StageAnswers:
             of_row[row.pk] = cells.setdefault((row.campaign.stage_id, row.cohort_id), CohortCounts())
             of_row[row.pk].rows.append(row)
     totals = {stage.pk: CohortCounts() for stage in stages}
-    progress = _read_progress(stages, of_row)
+    progress = _read_progress(of_row)
     _read_files(stages, cells, totals)
     return _StageAnswers(rows_by_id, progress, of_row, cells, totals, for_models)
 
@@ -225,7 +219,7 @@ class ChainProgress:
 
 def chain_progress(benchmark: Benchmark) -> ChainProgress:
     """A stage is incomplete where a cohort of a campaign that is open or paused owes answers; a closed campaign wants
-    nothing more. Seven queries, and two or three where a stage is incomplete."""
+    nothing more. Six queries, and two or three where a stage is incomplete."""
     stages = list(benchmark.stages.all())
     answers = _read_answers(stages)
     _add_up(answers.cells, answers.totals)
@@ -264,16 +258,13 @@ def opened_for_models(campaigns: Iterable[Campaign], scope: str) -> frozenset[in
     return frozenset(marked - set(worked))
 
 
-def _read_progress(stages: Sequence[Stage], of_row: Mapping[int, CohortCounts]) -> dict[int, Progress]:
+def _read_progress(of_row: Mapping[int, CohortCounts]) -> dict[int, Progress]:
     """Add it to the counts, and return it by row."""
-    unusable = {row: (int(wanted), int(n)) for row, wanted, n in fetch(UNUSABLE, [[stage.pk for stage in stages]])}
-    of_rows = {}
-    for row, progress in progress_of(of_row).items():
-        wanted, submitted = unusable.get(row, (0, 0))
-        of_rows[row] = Progress(progress.submitted - submitted, progress.wanted - wanted)
-        of_row[row].wanted += of_rows[row].wanted
-        of_row[row].answered += of_rows[row].submitted
-    return of_rows
+    progress_by_row = progress_of(of_row)
+    for row, progress in progress_by_row.items():
+        of_row[row].wanted += progress.wanted
+        of_row[row].answered += progress.submitted
+    return progress_by_row
 
 
 def _read_pace(stages: Sequence[Stage], of_row: Mapping[int, CohortCounts], at: datetime) -> None:

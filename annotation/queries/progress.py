@@ -1,15 +1,37 @@
-"""How far a cohort is. Reads the tallies, so its work does not grow with the campaign."""
+"""How far a cohort is: answers given of those wanted. The one rule for every page that counts them.
+
+What belongs to items that are withdrawn or dropped is left out, wanted and given alike: what nobody can use any more is
+no progress. Reads the tallies, which have all answers, and of the slots only those of such items, so the work does not
+grow with the campaign.
+"""
+
+# ruff: noqa: S608  (only constants of this file are put into the statements)
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from annotation.models import CampaignCohort
+from annotation.queries.sql import AVAILABLE
 from benchmarks.models import Stage
 from jobs.queries.statements import fetch
 from people.models import Cohort
 
-SUMS = """SELECT cohort_id, sum(submitted), sum(wanted) FROM annotation_tally
-          WHERE cohort_id = ANY(%s) GROUP BY cohort_id"""
+# The second condition is that of the index `item_unusable`; the third is the rule.
+UNUSABLE = f"""
+SELECT s.cohort_id, s.submitted, s.wanted
+FROM benchmarks_item i JOIN annotation_unit u ON u.item_id = i.id JOIN annotation_slot s ON s.unit_id = u.id
+WHERE i.stage_id IN (SELECT c.stage_id FROM annotation_campaigncohort cc JOIN annotation_campaign c
+    ON c.id = cc.campaign_id WHERE cc.id = ANY(%(cohorts)s))
+  AND (i.withdrawn_at IS NOT NULL OR i.intake IN ('dropped', 'waiting'))
+  AND NOT {AVAILABLE} AND s.cohort_id = ANY(%(cohorts)s)
+"""
+SUMS = f"""
+SELECT cohort_id, sum(submitted), sum(wanted) FROM (
+  SELECT cohort_id, submitted, wanted FROM annotation_tally WHERE cohort_id = ANY(%(cohorts)s)
+  UNION ALL SELECT cohort_id, -submitted, -wanted FROM ({UNUSABLE}) unusable
+) counts GROUP BY cohort_id
+"""
+UNUSABLE_SUMS = f"SELECT coalesce(sum(submitted), 0), coalesce(sum(wanted), 0) FROM ({UNUSABLE}) unusable"
 
 
 @dataclass(frozen=True)
@@ -41,12 +63,17 @@ class Progress:
 
 
 def progress_of(cohort_ids: Iterable[int]) -> dict[int, Progress]:
-    """By campaign cohort; one that was never filled is at nothing of nothing."""
+    """By campaign cohort; one that was never filled is at nothing of nothing. One query."""
     ids = list(cohort_ids)
-    progress_by_cohort = {
-        cohort: Progress(int(submitted), int(asked)) for cohort, submitted, asked in fetch(SUMS, [ids])
-    }
+    rows = fetch(SUMS, {"cohorts": ids}) if ids else ()
+    progress_by_cohort = {cohort: Progress(int(submitted), int(asked)) for cohort, submitted, asked in rows}
     return {cohort: progress_by_cohort.get(cohort, Progress()) for cohort in ids}
+
+
+def usable_progress(cohort_id: int, tallied: Progress) -> Progress:
+    """The same, from the sums of the tallies that the caller has just read."""
+    [(submitted, wanted)] = fetch(UNUSABLE_SUMS, {"cohorts": [cohort_id]})
+    return Progress(tallied.submitted - int(submitted), tallied.wanted - int(wanted))
 
 
 def cohort_progress(stages: Iterable[Stage]) -> dict[int, dict[Cohort, Progress]]:

@@ -85,7 +85,7 @@ def respond_with_next(
     *,
     gave: Annotation | None = None,
     notice: str = "",
-    progress: Progress | None = None,
+    tallied: Progress | None = None,
 ) -> HttpResponse:
     """The same for every deed: the sheet that comes next, and what can be undone."""
     if is_from_pack(request):
@@ -95,7 +95,7 @@ def respond_with_next(
             messages.info(request, notice)
         return to_sheet(assignment, f"?after={assignment.pk}" if gave or undo_offer(assignment, gave, at) else "")
     user, place, undo = current_user(request), place_of(assignment), undo_offer(assignment, gave, at)
-    work_page = build_work_page(user, place, work, at, undo=undo, notice=notice, progress=progress)
+    work_page = build_work_page(user, place, work, at, undo=undo, notice=notice, tallied=tallied)
     return fragment_response(request, work_page)
 
 
@@ -134,7 +134,7 @@ def submit(request: HttpRequest, assignment: Assignment, at: datetime) -> HttpRe
         return to_history(request, _("Your new answer is saved."))
     late = not_counted_note(done.annotation) if is_from_pack(request) and done.annotation.at_submit else ""
     return respond_with_next(
-        request, assignment, done.work, at, gave=done.annotation, notice=late, progress=done.progress
+        request, assignment, done.work, at, gave=done.annotation, notice=late, tallied=done.progress
     )
 
 

@@ -84,6 +84,11 @@ class Item(models.Model):
             models.Index(
                 fields=["stage", "intake"], condition=models.Q(intake__in=["dropped", "waiting"]), name="item_intake"
             ),
+            models.Index(
+                fields=["stage"],
+                condition=models.Q(withdrawn_at__isnull=False) | models.Q(intake__in=["dropped", "waiting"]),
+                name="item_unusable",
+            ),
             models.Index(fields=["stage"], condition=models.Q(outside_since__isnull=False), name="item_outside"),
             models.Index(fields=["stage"], condition=models.Q(answers_withheld=True), name="item_withheld"),
         ]

@@ -84,7 +84,7 @@ class Submission:
 
 @dataclass(frozen=True)
 class SubmitResult:
-    """`changed`: it took the place of an earlier answer of the same person. `progress`: the cohort's, if known."""
+    """`changed`: it took the place of an earlier answer of the same person. `progress`: the cohort's by its tallies."""
 
     annotation: Annotation
     work: Work

@@ -15,6 +15,7 @@ from annotation.models import (
     RuleVersion,
     Tally,
 )
+from annotation.queries.progress import progress_of
 from annotation.services.campaigns.instructions import copy as copy_instructions
 from annotation.services.campaigns.instructions import current_instructions, set_instructions
 from annotation.services.derivation import outbox
@@ -324,17 +325,14 @@ def pause_cohort(campaign_cohort: CampaignCohort, actor: User | None, *, paused:
 
 
 def progress(campaign: Campaign) -> list[CohortProgress]:
-    """From the tallies, 16 rows a cohort: constant work however many units there are."""
-    rows = campaign.cohorts.select_related("cohort").order_by("cohort__label")
-    sums = rows.annotate(
-        all_wanted=Sum("tallies__wanted"), all_submitted=Sum("tallies__submitted"), all_skipped=Sum("tallies__skipped")
+    """From the tallies, 16 rows a cohort: the work does not grow with the campaign."""
+    rows = list(
+        campaign.cohorts.select_related("cohort").order_by("cohort__label").annotate(skipped=Sum("tallies__skipped"))
     )
-    reserved = _reserved(campaign)
+    sums, reserved = progress_of(row.pk for row in rows), _reserved(campaign)
     return [
-        CohortProgress(
-            row, row.cohort, row.all_wanted or 0, row.all_submitted or 0, row.all_skipped or 0, reserved[row.pk]
-        )
-        for row in sums
+        CohortProgress(row, row.cohort, sums[row.pk].wanted, sums[row.pk].submitted, row.skipped or 0, reserved[row.pk])
+        for row in rows
     ]
 
 
