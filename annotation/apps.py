@@ -36,6 +36,7 @@ class AnnotationConfig(AppConfig):
         register(Rank.REVIEW, next_actions.review)
         register(Rank.ADJUDICATE, next_actions.settle_disagreements)
         register(Rank.FILL, next_actions.fill_stage)
+        register(Rank.FILL, next_actions.separate_cultures)
         register(Rank.WAIT, next_actions.wait_for_people)
         makers.register(FinderMaker())
         makers.register(makers.ImportMaker())

@@ -8,6 +8,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotation.models import Campaign
+from annotation.pages.mixed_pairs import mixed_text, remedy_address
 from annotation.pages.unpaired import pair_settings_address, should_have_pairs
 from annotation.queries.board_counts import ChainCounts, CohortCounts, chain_counts
 from annotation.queries.exhausted_cohorts import Exhaustion
@@ -32,14 +33,14 @@ def cohort_rows(reading: Reading) -> Rows:
     people = sum(counts.members.values())
     note = ngettext("%(n)s person", "%(n)s people", people) % {"n": board_number(people)}
     asked = [counts.totals[stage.pk] for stage in reading.stages]
-    is_stuck = any(row.is_stuck for row in rows)
+    is_stuck = any(row.is_stuck for row in rows) or any(cell.is_stuck for cell in cells.values())
     total = Row(_("All cohorts"), cells, note, _end(asked, reading.at.date(), is_stuck=is_stuck), key=ALL_COHORTS)
     return Rows(rows or [Row(_("No cohort is asked yet"), {})], "", total)
 
 
 def _empty_reasons(reading: Reading, counts: ChainCounts) -> dict[int, Note]:
-    """Why stages that follow others have no items, by stage: nobody has chosen a run whose answers they take, or no
-    pair results from stages that have all their answers."""
+    """Why stages that follow others have no items for a cohort, by stage: nobody has chosen a run whose answers they
+    take, no pair results from stages that have all their answers, or items are about two cultures."""
     chosen = Note(_("Follows the choice of runs"))
     reasons = {stage.pk: chosen for stage in stages_without_choice(reading.stages)}
     for stage in reading.stages:
@@ -47,7 +48,18 @@ def _empty_reasons(reading: Reading, counts: ChainCounts) -> dict[int, Note]:
             text = _("Stuck: no pairs from “%(stage)s”") % {"stage": source.name}
             url = pair_settings_address(reading.benchmark, stage) if reading.works else ""
             reasons[stage.pk] = Note(text, url, "late")
+        elif mixed := _mixed_note(reading, stage):
+            reasons[stage.pk] = mixed
     return reasons
+
+
+def _mixed_note(reading: Reading, stage: Stage) -> Note | None:
+    """Items of two cultures, where each cohort gets only its own."""
+    n = reading.items[stage.pk].mixed
+    if not n or not stage.own_items_only or not stage.target_answers:
+        return None
+    url = remedy_address(reading.benchmark, stage) if reading.works else ""
+    return Note(_("Stuck: %(problem)s") % {"problem": mixed_text(stage, n)}, url, "late")
 
 
 def _unpaired_source(reading: Reading, stage: Stage, counts: ChainCounts) -> Stage | None:
@@ -106,6 +118,7 @@ def _cell(reading: Reading, chain: ChainCounts, stage: Stage, cohort: Cohort) ->
 def _total_cell(reading: Reading, stage: Stage, counts: ChainCounts) -> Cell | None:
     total, items = counts.totals[stage.pk], reading.items[stage.pk]
     waits = _fact_waits(reading, stage, sum(items.waiting.values()))
+    mixed = [note] if (note := _mixed_note(reading, stage)) and total.rows else []
     if not total.wanted and not total.answered:
         dropped = ngettext("%(n)s dropped", "%(n)s dropped", items.dropped) % {"n": board_number(items.dropped)}
         notes = [Note(dropped, _filters_url(reading, stage, "dropped"))] if items.dropped else []
@@ -113,9 +126,10 @@ def _total_cell(reading: Reading, stage: Stage, counts: ChainCounts) -> Cell | N
             notes.append(Note(_("Not open")))
         n, url = sum(items.of_origin.values()), reading.items_url(stage)
         notes += _waits(reading, stage, total, None)
-        return Cell(n, None, url, notes + waits) if items.total or notes else None
-    notes = [*_decided(reading, stage, total, None), *_waits(reading, stage, total, None), *waits]
-    return Cell(total.answered, total.wanted, reading.items_url(stage), notes)
+        notes += [*waits, *mixed]
+        return Cell(n, None, url, notes, is_stuck=bool(mixed)) if items.total or notes else None
+    notes = [*_decided(reading, stage, total, None), *_waits(reading, stage, total, None), *waits, *mixed]
+    return Cell(total.answered, total.wanted, reading.items_url(stage), notes, is_stuck=bool(mixed))
 
 
 def _empty_text(reading: Reading, stage: Stage) -> str:

@@ -8,6 +8,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotation.models import Campaign, CampaignCohort
+from annotation.pages.mixed_pairs import open_stages_with_mixed_items, remedy_address, remedy_text, who_answers_address
 from annotation.queries.disputes import open_disputes
 from annotation.queries.review_queue import waiting_answers
 from benchmarks.access import is_permitted, may_create_cohorts
@@ -114,6 +115,22 @@ def fill_stage(benchmark: Benchmark, user: User) -> NextAction | None:
                 _("They are made of “%(source)s”, on the page “%(page)s”.") % values,
             )  # fmt: skip
     return None
+
+
+def separate_cultures(benchmark: Benchmark, user: User) -> NextAction | None:
+    """Every item of an open stage is about two cultures, and each cohort gets only what is its own."""
+    if not is_permitted(user, benchmark, "work_on"):
+        return None
+    mixed = next((row for row in open_stages_with_mixed_items(benchmark) if row.n == row.items), None)
+    if mixed is None:
+        return None
+    return NextAction(
+        _("“%(stage)s”: %(problem)s.") % {"stage": mixed.stage.name, "problem": mixed.text},
+        _("Edit stage"),
+        remedy_address(benchmark, mixed.stage),
+        remedy_text(mixed.stage),
+        (_("Choose who answers"), who_answers_address(benchmark, mixed.stage)),
+    )
 
 
 def wait_for_people(benchmark: Benchmark, user: User) -> NextAction | None:

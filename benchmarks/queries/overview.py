@@ -12,16 +12,19 @@ from benchmarks.models import Benchmark, Item, ItemImage, Role, Stage
 from benchmarks.queries.cultures import culture
 from benchmarks.queries.item_selection import FACETS
 from benchmarks.queries.saved_recipes import recipe_of
+from benchmarks.rules.derivations.cultures import SEPARATOR
 from people.models import User
 
 
 @dataclass
 class StageItems:
     """Items of a stage that are not withdrawn. `of_origin`: those that are neither dropped nor waiting, by origin;
-    `waiting`: those that wait for a fact, by the culture whose cohort gets them in a stage of own items."""
+    `waiting`: those that wait for a fact, by the culture whose cohort gets them in a stage of own items. `mixed`: how
+    many of those in `of_origin` are about two cultures."""
 
     total: int = 0
     dropped: int = 0
+    mixed: int = 0
     of_origin: Counter[str] = field(default_factory=Counter)
     waiting: Counter[str] = field(default_factory=Counter)
 
@@ -99,6 +102,7 @@ def stage_items(stages: Sequence[Stage]) -> dict[int, StageItems]:
             of_stage.waiting[own] += n
         else:
             of_stage.of_origin[origin] += n
+            of_stage.mixed += n if SEPARATOR in own else 0
     return counts
 
 

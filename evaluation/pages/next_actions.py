@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotation.models import Annotation, Campaign
+from annotation.pages.mixed_pairs import open_stages_with_mixed_items, remedy_address
 from annotation.pages.unpaired import pair_settings_address, should_have_pairs
 from annotation.queries.board_counts import StageProgress, chain_progress
 from annotation.queries.coverage_cells import StageCells, coverage_of, stage_cells
@@ -162,6 +163,9 @@ def _export(benchmark: Benchmark) -> NextAction:
         text = ngettext("%(n)s call of a model failed.", "%(n)s calls of models failed.", n)
         sentences.append(text % {"n": number_format(n, use_l10n=True)})
         second = _("View runs"), reverse("predictions:index", args=[benchmark.slug])
+    for mixed in open_stages_with_mixed_items(benchmark)[:1]:
+        sentences.append(_("“%(stage)s”: %(problem)s.") % {"stage": mixed.stage.name, "problem": mixed.text})
+        second = _("Edit stage"), remedy_address(benchmark, mixed.stage)
     if gap := _stage_with_gaps(benchmark):
         stage, cells = gap
         numbers = {"stage": stage.name, "n": cells.full, "all": len(cells.cells)}

@@ -35,6 +35,7 @@ from tests.annotation.chain.factories import (
     live_items,
     process_derivations,
 )
+from tests.chains.link_client import text_of
 from tests.personas import World
 from tests.samples import rater
 
@@ -215,6 +216,52 @@ def test_pairs_within_one_culture_go_to_its_cohort(world: World, ask: Stage) -> 
     Stage.objects.filter(pk=pairs.pk).update(own_items_only=True)
     counts = count_items(Stage.objects.get(pk=pairs.pk), ["Egypt", "Brazil"])
     assert counts["Egypt"] and counts["Egypt"] == counts["Brazil"] and sum(counts.values()) == len(live_items(pairs))
+
+
+def own_pairs(world: World, **params: object) -> Stage:
+    """Pairs of answers of which each cohort gets only its own."""
+    pairs = pairs_of(world, **params)
+    Stage.objects.filter(pk=pairs.pk).update(own_items_only=True)
+    return Stage.objects.get(pk=pairs.pk)
+
+
+def test_pairs_that_nobody_may_answer_are_named_on_the_overview_with_what_to_do(world: World, ask: Stage) -> None:
+    pairs = own_pairs(world, sides="unit.target", by="item.key")
+    give_answers(world, ask)
+    assert "two cultures" not in overview(world), "the stage is not open, so nobody waits for it"
+    create_open_campaign(pairs, world.egypt, world.brazil)
+    text, page = "8 pairs compare answers of two cultures: nobody may answer them", overview(world)
+    assert f"“{pairs.name}”: {text}." in page and "Let both sides of a pair share the culture." in page
+    assert page.count(f"Stuck: {text}") == 3, "in the cells of both cohorts, and of all together"
+    settings = f"/b/{world.benchmark.slug}/stages/{pairs.pk}/?at="
+    html = world.client(world.mara).get(f"/b/{world.benchmark.slug}/").text
+    assert f"{settings}derivation.params.by#s-items" in html and f"{settings}own_items_only#s-people" in html
+    assert settings not in world.client(world.reviewer).get(f"/b/{world.benchmark.slug}/").text
+    Stage.objects.filter(pk=pairs.pk).update(own_items_only=False)
+    assert text not in overview(world), "all cohorts are asked"
+
+
+def test_a_few_pairs_of_two_cultures_hold_up_nothing_and_are_named_beside_the_export(world: World, ask: Stage) -> None:
+    pairs = own_pairs(world)
+    world.benchmark.stages.exclude(pk__in=[ask.pk, pairs.pk]).update(target_answers=0)
+    give_answers(world, ask)
+    campaign = create_open_campaign(pairs, world.egypt, world.brazil)
+    mixed = sum("|" in item.answer_target for item in live_items(pairs))
+    assert 0 < mixed < len(live_items(pairs))
+    text = f"{mixed} pairs compare answers of two cultures: nobody may answer them"
+    page = overview(world)
+    assert page.count(f"Stuck: {text}") == 1, "each cohort has pairs of its own; so it stands where all are together"
+    assert f"“{pairs.name}”: {text}." not in page
+    for cohort in (world.egypt, world.brazil):
+        for user in people_of(world, cohort):
+            while sheet := claim_sheet(rater(user), campaign, cohort):
+                answer(sheet, good="1")
+    page = overview(world)
+    assert f"All wanted answers are there. “{pairs.name}”: {text}." in page, page[:900]
+
+
+def overview(world: World) -> str:
+    return text_of(world.client(world.mara).get(f"/b/{world.benchmark.slug}/").text)
 
 
 def test_an_item_without_its_answer_or_with_an_origin_of_its_own_says_nothing_else(world: World, ask: Stage) -> None:
