@@ -45,6 +45,7 @@ class PredictionsConfig(AppConfig):
         register(Rank.PLAN, search_actions.search_set)
         register(Rank.RUNS, stopped_runs.retry_failed_runs)
         register(Rank.RUNS, stopped_runs.resume_runs)
+        register(Rank.RUNS, stopped_runs.retry_failed_calls)
         label_set_uses.register(runs_with)
         item_changes.register(fact_requests.follow)
         item_changes.register_for_arrivals(fact_requests.follow)

@@ -159,11 +159,12 @@ class CellCounts:
 @dataclass(frozen=True)
 class CohortState:
     """`is_open`: its people may answer now. `is_active`: somebody of it submitted in the last seven days, or it is
-    asked since then only."""
+    asked since then only. `is_asked`: a campaign of the stage was opened to it, whether or not it is over."""
 
     cohort: Cohort
     is_open: bool = False
     is_active: bool = False
+    is_asked: bool = False
 
 
 @dataclass(frozen=True)
@@ -291,8 +292,8 @@ def reason_fields(stage: Stage) -> list[str]:
 def cohort_states(stage: Stage, at: datetime) -> list[CohortState]:
     """The team's cohorts by label: who may answer now, and who did. Two queries."""
     params = {"stage": stage.pk, "since": at - IDLE, "today": at.date()}
-    states = {cohort: (is_open, is_active) for cohort, is_open, is_active in fetch(COHORTS, params)}
-    return [CohortState(row.cohort, *states.get(row.cohort.pk, (False, False))) for row in team_cohorts(stage)]
+    states = {cohort: (is_open, is_active, True) for cohort, is_open, is_active in fetch(COHORTS, params)}
+    return [CohortState(row.cohort, *states.get(row.cohort.pk, ())) for row in team_cohorts(stage)]
 
 
 def team_cohorts(stage: Stage) -> list[CohortState]:

@@ -1,6 +1,7 @@
 """What numbers add to the next action of the overview: see benchmarks.pages.next_actions."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from django.urls import reverse
 from django.utils import timezone
@@ -156,7 +157,23 @@ def _export_what_is_there(benchmark: Benchmark, stuck: Sequence[StageProgress]) 
 
 
 def _export(benchmark: Benchmark) -> NextAction:
-    """All wanted answers are there; what else is short stands beside it, with the way to it."""
+    """All wanted answers are there; where a stage says what its cells want, as far as these are full. What else is
+    short stands beside it, with the way to it."""
+    sentences, second = _shortfalls(benchmark)
+    export = _("Export"), reverse("releases:export", args=[benchmark.slug])
+    gap = _stage_with_gaps(benchmark)
+    if gap is None:
+        return NextAction(_("All wanted answers are there."), *export, " ".join(sentences), second)
+    numbers = {"stage": gap.stage.name, "n": gap.cells.full, "all": len(gap.cells.cells)}
+    text = _("“%(stage)s” has what it wants in %(n)s of %(all)s cells.") % numbers
+    detail = " ".join([_("All answers that people were asked for are there."), *sentences])
+    cells = _("View the cells"), reverse("annotation:coverage_cells", args=[benchmark.slug, gap.stage.pk])
+    first, other = (export, cells) if gap.is_closed else (cells, export)
+    return NextAction(text, *first, detail, other)
+
+
+def _shortfalls(benchmark: Benchmark) -> tuple[list[str], tuple[str, str]]:
+    """What failed or waits for nobody, in sentences, and a link: to the last of it, or else to the tables."""
     second = _("View the tables"), reverse("evaluation:tables", args=[benchmark.slug])
     sentences = []
     if n := failed_calls(benchmark).count():
@@ -166,20 +183,26 @@ def _export(benchmark: Benchmark) -> NextAction:
     for mixed in open_stages_with_mixed_items(benchmark)[:1]:
         sentences.append(_("“%(stage)s”: %(problem)s.") % {"stage": mixed.stage.name, "problem": mixed.text})
         second = _("Edit stage"), remedy_address(benchmark, mixed.stage)
-    if gap := _stage_with_gaps(benchmark):
-        stage, cells = gap
-        numbers = {"stage": stage.name, "n": cells.full, "all": len(cells.cells)}
-        sentences.append(_("“%(stage)s” has what it wants in %(n)s of %(all)s cells.") % numbers)
-        second = _("View the cells"), reverse("annotation:coverage_cells", args=[benchmark.slug, stage.pk])
-    text, url = _("All wanted answers are there."), reverse("releases:export", args=[benchmark.slug])
-    return NextAction(text, _("Export"), url, " ".join(sentences), second)
+    return sentences, second
 
 
-def _stage_with_gaps(benchmark: Benchmark) -> tuple[Stage, StageCells] | None:
-    """The first stage in which a cell of a cohort that is asked has less than is wanted."""
+@dataclass(frozen=True)
+class StageGap:
+    """A stage with cells that have less than is wanted. `is_closed`: its campaigns take no answers any more."""
+
+    stage: Stage
+    cells: StageCells
+    is_closed: bool
+
+
+def _stage_with_gaps(benchmark: Benchmark) -> StageGap | None:
+    """The first stage in which a cell of a cohort that was asked has less than is wanted."""
     for stage in benchmark.stages.exclude(coverage={}).select_related("benchmark__team"):
         spec = coverage_of(stage)
         cells = stage_cells(stage, spec, timezone.now()) if spec else None
-        if cells and any(cell.gap and cell.row.state and cell.row.state.is_open for cell in cells.cells.values()):
-            return stage, cells
+        states = [cell.row.state for cell in cells.cells.values() if cell.gap and cell.row.state] if cells else []
+        if cells and any(state.is_asked for state in states):
+            takes_answers = (Campaign.State.OPEN, Campaign.State.PAUSED)
+            is_closed = not Campaign.objects.filter(stage=stage, state__in=takes_answers).exists()
+            return StageGap(stage, cells, is_closed)
     return None

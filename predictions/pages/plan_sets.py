@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from django.db.models import Sum
+from django.db.models import Count, Sum
+from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
@@ -19,10 +20,10 @@ from predictions.pages.variant_names import VariantNames
 from predictions.queries.endpoints import models_of
 from predictions.queries.model_conditions import OfferedCondition
 from predictions.queries.model_details import without_detail
-from predictions.queries.progress import in_states
+from predictions.queries.unfinished_runs import failed_of
 from predictions.services.runs import plan_sets
 from predictions.services.runs.plan_sets import RunOutlook
-from predictions.services.runs.repeatable_calls import MISSING, can_ask
+from predictions.services.runs.repeatable_calls import can_ask
 from predictions.texts import call_reasons
 from predictions.texts.conditions import need_text
 
@@ -157,9 +158,16 @@ def failed_text(n: int) -> str:
     return ngettext("%(n)s run failed", "%(n)s runs failed", n) % {"n": n} if n else ""
 
 
+def failed_calls_text(n: int) -> str:
+    """How many calls failed in runs that gave answers; empty for none."""
+    text = ngettext("%(n)s call failed", "%(n)s calls failed", n)
+    return text % {"n": number_format(n, use_l10n=True)} if n else ""
+
+
 @dataclass(frozen=True)
 class PlanSetProgress:
-    """How far a set is. `failed`: named before what the others do. `ended`: calls that ended, with or without an
+    """How far a set is. `failed`: named before what the others do. `failed_calls`: of these others, what *Retry failed*
+    asks again. `ended`: calls that ended, with or without an
     answer. `cost`: US dollars as far as they are known; `unaccounted`: what requests of unknown cost may have cost at
     most. `unpriced`: whether there are some. `spent`: percent of the budget; None without one."""
 
@@ -175,6 +183,7 @@ class PlanSetProgress:
     state: str
     live: bool
     seen: str
+    failed_calls: int = 0
 
     @property
     def label(self) -> str:
@@ -186,7 +195,13 @@ class PlanSetProgress:
 
     @property
     def text(self) -> str:
-        return str(STATE_TEXTS[self.state])
+        text = str(STATE_TEXTS[self.state])
+        is_over = self.state in ("done", "waiting")
+        return text + " " + _("“Retry failed” asks again what failed.") if self.failed_calls and is_over else text
+
+    @property
+    def failed_calls_label(self) -> str:
+        return failed_calls_text(self.failed_calls)
 
     @property
     def failed_label(self) -> str:
@@ -204,7 +219,7 @@ class PlanSetProgress:
 
 
 def plan_set_progress(plan_set: PlanSet) -> PlanSetProgress:
-    """Ten queries, however many runs there are; one more where a run failed."""
+    """Eleven queries, however many runs there are; one more where a run failed."""
     names = VariantNames(plan_set.benchmark)
     runs = Run.objects.filter(plan_set=plan_set).order_by("pk")
     runs = runs.select_related("rater", "campaign__stage", "endpoint", "created_by", "job")
@@ -225,6 +240,7 @@ def plan_set_progress(plan_set: PlanSet) -> PlanSetProgress:
         rows, failed, sum(row.answered for row in rows), total, total - waits, cost, unaccounted,
         unpriced=Attempt.objects.filter(call__run__plan_set=plan_set, cost=None).exists(), spent=spent, state=state,
         live=state == "running", seen=hashlib.sha256(repr(shown).encode()).hexdigest()[:16],
+        failed_calls=_retryable_calls([row.run for row in rows if not has_failed(row.run)]),
     )  # fmt: skip
 
 
@@ -252,22 +268,30 @@ class PlanSetRow:
     answered: int
     total: int
     failed: int
+    failed_calls: int = 0
 
     @property
     def failed_label(self) -> str:
         return failed_text(self.failed)
 
+    @property
+    def failed_calls_label(self) -> str:
+        return failed_calls_text(self.failed_calls)
+
 
 def plan_set_rows(benchmark: Benchmark) -> list[PlanSetRow]:
-    """The newest. Three queries."""
+    """The newest. Four queries."""
     sets = list(PlanSet.objects.filter(benchmark=benchmark).select_related("created_by").order_by("-pk")[:SHOWN])
     runs = rows_of_runs(list(Run.objects.filter(plan_set__in=sets).select_related("job"))) if sets else []
+    answering = [row.run for row in runs if row.run.withdrawn_at is None and not has_failed(row.run)]
+    calls = failed_of(answering).values_list("run__plan_set").annotate(n=Count("pk")) if answering else ()
+    lost = dict(calls)
     rows = []
     for plan_set in sets:
         own = [row for row in runs if row.run.plan_set_id == plan_set.pk]
         answered, total = sum(row.answered for row in own), sum(row.total for row in own)
         failed = sum(has_failed(row.run) for row in own)
-        rows.append(PlanSetRow(plan_set, len(own), answered, total, failed))
+        rows.append(PlanSetRow(plan_set, len(own), answered, total, failed, lost.get(plan_set.pk, 0)))
     return rows
 
 
@@ -290,7 +314,7 @@ def action_context(plan_set: PlanSet, progress: PlanSetProgress) -> dict[str, An
 def _retryable_calls(runs: Sequence[Run]) -> int:
     """Calls of these runs that *Retry failed* would ask again: what lacks an input is left to the page of its run."""
     asked = [run for run in runs if plan_sets.is_retried(run) and can_ask(run)]
-    return Call.objects.filter(in_states([Call.State.FAILED]), run__in=asked).exclude(MISSING).count() if asked else 0
+    return failed_of(asked).count() if asked else 0
 
 
 def undescribed_models(benchmark: Benchmark, progress: PlanSetProgress) -> list[str]:

@@ -6,17 +6,20 @@ from dataclasses import dataclass
 
 from django.db.models import Count
 from django.urls import reverse
+from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from benchmarks.access import is_permitted
 from benchmarks.models import Benchmark
 from benchmarks.pages.next_actions import NextAction
+from jobs.models import Event
 from people.models import User
 from predictions.models import Call, Run
 from predictions.pages.runs import variant_of
 from predictions.pages.variant_names import VariantNames
-from predictions.queries.unfinished_runs import unfinished_runs
+from predictions.queries.unfinished_runs import failed_calls, unfinished_runs
+from predictions.services.runs.repeatable_calls import can_ask
 from predictions.texts import call_reasons
 
 State = Run.State
@@ -58,7 +61,33 @@ def retry_failed_runs(benchmark: Benchmark, user: User) -> NextAction | None:
         return None
     text = ngettext("%(n)s run of a model failed.", "%(n)s runs of models failed.", len(failed))
     reason = _commonest([failure.reason for failure in failed])
-    return _action(benchmark, text, [failure.run for failure in failed], reason, "retry")
+    return _action(benchmark, text % {"n": len(failed)}, [failure.run for failure in failed], reason, "retry")
+
+
+def retry_failed_calls(benchmark: Benchmark, user: User) -> NextAction | None:
+    """Runs are done, and some of their calls failed, which nobody has asked again yet. What fails once more holds up
+    nothing: the export names it."""
+    if not is_permitted(user, benchmark, "work_on"):
+        return None
+    calls = failed_calls(benchmark)
+    reasons: dict[int, list[str]] = {}
+    for run, reason in calls.values_list("run", "reason"):
+        reasons.setdefault(run, []).append(reason)
+    targets = [f"run:{pk}" for pk in reasons]
+    retried = Event.objects.filter(scope=benchmark.scope, verb="run.retried", target__in=targets) if targets else None
+    for target in retried.values_list("target", flat=True) if retried is not None else ():
+        reasons.pop(int(target.partition(":")[2]), None)
+    rows = Run.objects.filter(pk__in=reasons).select_related("endpoint", "campaign").order_by("pk")
+    runs = [run for run in rows if can_ask(run)] if reasons else []
+    if not runs:
+        return None
+    texts = [call_reasons.reason_text(reason) for run in runs for reason in reasons[run.pk]]
+    text = ngettext(
+        "Models have answered, but %(n)s call failed. Ask it again with “Retry failed”.",
+        "Models have answered, but %(n)s calls failed. Ask them again with “Retry failed”.",
+        len(texts),
+    )
+    return _action(benchmark, text % {"n": number_format(len(texts), use_l10n=True)}, runs, _commonest(texts), "retry")
 
 
 def resume_runs(benchmark: Benchmark, user: User) -> NextAction | None:
@@ -68,11 +97,11 @@ def resume_runs(benchmark: Benchmark, user: User) -> NextAction | None:
     if paused:
         text = ngettext("%(n)s run of a model is paused.", "%(n)s runs of models are paused.", len(paused))
         reasons = [call_reasons.pause_reason_text(run.stopped_because) for run in paused if run.stopped_because]
-        return _action(benchmark, text, paused, _commonest(reasons))
+        return _action(benchmark, text % {"n": len(paused)}, paused, _commonest(reasons))
     if not stopped:
         return None
     text = ngettext("%(n)s run of a model has not begun.", "%(n)s runs of models have not begun.", len(stopped))
-    return _action(benchmark, text, stopped, "")
+    return _action(benchmark, text % {"n": len(stopped)}, stopped, "")
 
 
 def _stopped_runs(benchmark: Benchmark, user: User, *states: str) -> list[Run]:
@@ -91,7 +120,7 @@ def _commonest(reasons: Sequence[str]) -> str:
 
 
 def _action(benchmark: Benchmark, text: str, runs: Sequence[Run], reason: str, anchor: str = "") -> NextAction:
-    """`text` takes their number. Runs that were planned together are shown together. `anchor`: a place on the page."""
+    """Runs that were planned together are shown together. `anchor`: a place on the page."""
     place = f"#{anchor}" if anchor else ""
     plan_sets = {run.plan_set_id for run in runs}
     plan_set = next(iter(plan_sets)) if len(plan_sets) == 1 else None
@@ -102,4 +131,4 @@ def _action(benchmark: Benchmark, text: str, runs: Sequence[Run], reason: str, a
     else:
         label, url = _("View runs"), reverse("predictions:index", args=[benchmark.slug])
     tables = (_("View the tables"), reverse("evaluation:tables", args=[benchmark.slug]))
-    return NextAction(text % {"n": len(runs)}, label, url, reason, tables)
+    return NextAction(text, label, url, reason, tables)

@@ -13,6 +13,7 @@ from jobs.queries.statements import fetch
 from jobs.services.job_context import LEASE
 from predictions.models import Attempt, Call, Run
 from predictions.models.calls import INCOMPLETE
+from predictions.texts.call_reasons import MISSING_INPUT
 
 RATE_SECONDS = 120
 ERRORS = 5
@@ -24,6 +25,8 @@ FROZEN, QUEUED, WAITS = "frozen", "queued", "waits"
 UNASKED = "unasked"
 """How pages call calls that waited as their run was stopped: kept as failed, for the reason "stopped"."""
 WAITED = Q(state=Call.State.FAILED, reason="stopped")
+MISSING = Q(state=Call.State.FAILED, reason__in=list(MISSING_INPUT))
+"""Calls that were not sent, since their item lacked something."""
 
 COUNTS = """
 SELECT state, count(*), coalesce(sum(cost), 0), count(*) FILTER (WHERE cached),

@@ -1,10 +1,13 @@
 """Runs of answers whose answers are not all there, and calls without an answer in runs that are done."""
 
+from collections.abc import Sequence
+
 from django.db.models import QuerySet
 
 from annotation.models import Campaign
 from benchmarks.models import Benchmark
 from predictions.models import Call, Run
+from predictions.queries.progress import MISSING, in_states
 
 State = Run.State
 UNFINISHED = (State.RUNNING, State.FAILED, State.PAUSED, State.DRAFT)
@@ -18,9 +21,13 @@ def unfinished_runs(benchmark: Benchmark) -> "QuerySet[Run]":
 
 
 def failed_calls(benchmark: Benchmark) -> "QuerySet[Call]":
-    """Those of runs that are done, in campaigns that take answers: they can be asked again."""
-    done = _asking_runs(benchmark).filter(state=State.DONE)
-    return Call.objects.filter(run__in=done, state=Call.State.FAILED)
+    """Those of runs that are done, in campaigns that take answers: they can be asked again. What lacked an input, or
+    waited as its run was stopped, was never asked."""
+    return failed_of(_asking_runs(benchmark).filter(state=State.DONE))
+
+
+def failed_of(runs: "QuerySet[Run] | Sequence[Run]") -> "QuerySet[Call]":
+    return Call.objects.filter(in_states([Call.State.FAILED]), run__in=runs).exclude(MISSING).order_by()
 
 
 def _asking_runs(benchmark: Benchmark) -> "QuerySet[Run]":

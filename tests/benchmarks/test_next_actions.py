@@ -15,6 +15,7 @@ from annotation.services.campaigns.chain_opening import StageOpening, open_chain
 from annotation.services.queue.slot_creation import create_missing_slots
 from benchmarks.models import Benchmark, Item, ItemReturn, Stage
 from benchmarks.pages import next_actions
+from jobs.models import record
 from people.models import Cohort, CohortMember, Rater, User
 from people.services.raters import rater_of
 from predictions.models import Call, Endpoint, PlanSet, Run
@@ -291,7 +292,11 @@ class TestStoppedRuns:
         page.follow("View run")
         assert f"/run/{runs[0].pk}/" in page.path and "Retry calls" in page.page
         Run.objects.update(state="done")
-        assert "All wanted answers are there. 2 calls of models failed." in shown(world, world.mara), "of the run left"
+        action = shown(world, world.mara)
+        assert "Models have answered, but 2 calls failed." in action and "Next: All wanted" not in action
+        assert "The connection failed each time." in action, "of the run left"
+        record(world.mara, "run.retried", scope=world.benchmark.scope, target=f"run:{runs[0].pk}", calls=2)
+        assert "All wanted answers are there. 2 calls of models failed." in shown(world, world.mara), "once more"
         Call.objects.update(state="answered", reason="")
         assert "failed" not in shown(world, world.mara)
         assert "The tables are ready." in shown(world, world.reviewer)
@@ -379,12 +384,19 @@ def test_the_export_names_cells_that_lack_items(world: World) -> None:
     Stage.objects.filter(pk=world.stage.pk).update(coverage=wanted)
     answer_all(world, open_first(world), world.nour)
     action = shown(world, world.mara)
-    assert "All wanted answers are there. “Relevance rating” has what it wants in 1 of 4 cells." in action
+    assert "“Relevance rating” has what it wants in 1 of 4 cells. All answers that people were asked for are" in action
+    assert "All wanted answers" not in action, "cells want more"
     page = visit(world, world.mara)
     page.follow("View the cells")
     assert page.path.endswith(f"/coverage/stages/{world.stage.pk}/")
+    for state, button in (("paused", "View the cells"), ("closed", "Export")):
+        Campaign.objects.update(state=state)
+        action = shown(world, world.mara)
+        assert "in 1 of 4 cells" in action and "All wanted answers" not in action
+        assert action.index(button) == min(action.index(label) for label in ("View the cells", "Export"))
+    Campaign.objects.update(state="open")
     Stage.objects.filter(pk=world.stage.pk).update(coverage={**wanted, "names": ["bread"]})
-    assert "in 1 of" not in shown(world, world.mara), "the cohort that is not asked owes nothing"
+    assert "All wanted answers are there." in shown(world, world.mara), "the cohort that is not asked owes nothing"
 
 
 def test_a_few_candidates_that_wait_hide_no_later_action(world: World) -> None:

@@ -10,7 +10,7 @@ from django.utils import timezone
 from annotation.models import Campaign
 from benchmarks.models import Item
 from benchmarks.recipes.registry import recipe
-from people.models import Rater
+from people.models import Rater, User
 from predictions.models import Call, Endpoint, PlanSet, Run
 from predictions.prompts import registry
 from predictions.services.endpoints import endpoints
@@ -289,6 +289,37 @@ class TestFailedRuns:
         assert "A retry would not change any of these calls" in act_on(world, plan_set, "retry")
         page = text_of(world.client(world.mara).get(f"/b/{world.benchmark.slug}/predictions/plans/{plan_set.pk}/"))
         assert 'value="retry"' not in page and "<b>12</b> of 12 calls answered" in page
+
+    def test_calls_that_failed_in_a_run_that_is_done_are_named_with_the_way_to_retry(
+        self, world: World, campaign: Campaign, endpoint: Endpoint, scripted_server: Server
+    ) -> None:
+        def fail_next(n: int) -> None:
+            failures = iter([BAD_REQUEST] * n)
+            scripted_server.answer_by(lambda _received: next(failures, None))
+
+        def overview(user: User) -> str:
+            return text_of(world.client(user).get(f"/b/{world.benchmark.slug}/"))
+
+        fail_next(2)
+        plan_set = start_set(world, (endpoint, "A", [FIRST]))
+        [run] = runs_of(plan_set)
+        assert drive_run(run).state == "done"
+        state, _rows = self.parts_of(world, plan_set)
+        assert "2 ended without an answer, 2 calls failed" in state
+        assert "Every run has ended. “Retry failed” asks again what failed." in state
+        assert "2 calls failed" in text_of(world.client(world.mara).get(f"/b/{world.benchmark.slug}/predictions/"))
+        named = "Models have answered, but 2 calls failed."
+        assert named in overview(world.mara) and f"plans/{plan_set.pk}/#retry" in overview(world.mara)
+        assert "The server rejected this request." in overview(world.mara)
+        assert named not in overview(world.reviewer), "who cannot retry is not asked to"
+        fail_next(1)
+        assert "2 calls are asked again" in act_on(world, plan_set, "retry")
+        assert drive_run(run).state == "done" and "1 call failed" in self.parts_of(world, plan_set)[0]
+        assert "Models have answered, but" not in overview(world.mara), "what failed twice holds up nothing else"
+        fail_next(0)
+        act_on(world, plan_set, "retry")
+        drive_run(run)
+        assert "failed" not in self.parts_of(world, plan_set)[0]
 
     def test_retry_leaves_what_a_person_paused_or_stopped(
         self, world: World, campaign: Campaign, endpoint: Endpoint, scripted_server: Server

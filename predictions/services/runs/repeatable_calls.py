@@ -8,17 +8,15 @@ from annotation.models import Campaign
 from predictions.models import Call, Endpoint, Run
 from predictions.prompts.contract import MissingInput
 from predictions.prompts.registry import UnknownPrompt
-from predictions.queries.progress import UNASKED, in_states
+from predictions.queries.progress import MISSING, UNASKED, in_states
 from predictions.services.runs.engine.context import build_read_context, decoding_of, request_identity
 from predictions.services.runs.engine.prepare import can_send
 from predictions.services.runs.unit_selection import load_units, scene_seed
-from predictions.texts.call_reasons import MISSING_INPUT
 
 STATES = (Call.State.FAILED, UNASKED, "no_response", "refused", "unparseable", "out_of_range")
 SAME_ANSWER = (Endpoint.Kind.OPEN_CLIP, Endpoint.Kind.DETECTOR, Endpoint.Kind.GROUNDING)
 """Endpoints that give the same reply to the same request."""
 BATCH = 200
-MISSING = Q(state=Call.State.FAILED, reason__in=list(MISSING_INPUT))
 
 
 def can_ask(run: Run) -> bool:
