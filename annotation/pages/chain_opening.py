@@ -14,6 +14,7 @@ from django.utils.translation import ngettext
 
 from annotation.forms.chain_opening import ChainForm, StageDefaults
 from annotation.models import Campaign, CampaignCohort
+from annotation.queries.board_counts import opened_for_models
 from annotation.queries.pace import StagePace, pace_of
 from annotation.services.campaigns.chain_opening import RUNNING, StageOpening
 from annotation.services.campaigns.instructions import newest_version, texts_of
@@ -34,7 +35,8 @@ State = Campaign.State
 @dataclass(frozen=True)
 class StageState:
     """A stage as it is now. `campaign` is open or paused; `closed` and `draft` are the newest of their kind. `asked`:
-    targets in `campaign`, by the id of the cohort; `items`: items each cohort would be asked about, likewise."""
+    targets in `campaign`, by the id of the cohort, 0 where it is open for models only; `items`: items each cohort would
+    be asked about, likewise."""
 
     stage: Stage
     campaign: Campaign | None
@@ -46,7 +48,7 @@ class StageState:
 
 @dataclass(frozen=True)
 class CohortCell:
-    """A cohort of a stage: its number field, or the target it has already."""
+    """A cohort of a stage: its number field, or the target it has already; 0 where the stage is open for models."""
 
     cohort: Cohort
     field: forms.BoundField
@@ -144,12 +146,13 @@ def register_cost(find: CostFinder) -> None:
 
 
 def stage_states(benchmark: Benchmark, cohorts: Sequence[Cohort]) -> list[StageState]:
-    """Return every stage in its order. Three queries, and one more for each stage."""
+    """Return every stage in its order. Three queries, up to two where campaigns are paused, and one for each stage."""
     campaigns = list(Campaign.objects.filter(stage__benchmark=benchmark).order_by("pk"))
+    for_models = opened_for_models(campaigns, benchmark.scope)
     asked: dict[int, dict[int, int]] = {}
     rows = CampaignCohort.objects.filter(campaign__in=campaigns)
     for campaign, cohort, target in rows.values_list("campaign", "cohort", "target_answers"):
-        asked.setdefault(campaign, {})[cohort] = target
+        asked.setdefault(campaign, {})[cohort] = 0 if campaign in for_models else target
 
     def newest(stage: Stage, states: Collection[str]) -> Campaign | None:
         fitting = (one for one in reversed(campaigns) if one.stage_id == stage.pk and one.state in states)
@@ -186,11 +189,16 @@ def stage_defaults(states: Sequence[StageState]) -> list[StageDefaults]:
             checked=bool(
                 state.campaign or (not state.closed and (state.stage.key in by_models or not is_set(state.stage)))
             ),
-            target=Counter(state.asked.values()).most_common(1)[0][0] if state.asked else state.stage.target_answers,
+            target=_usual_target(state) or state.stage.target_answers,
             targets=dict.fromkeys(asked_somewhere - state.asked.keys(), 0) if state.campaign else {},
         )
         for state in states
     ]
+
+
+def _usual_target(state: StageState) -> int:
+    """What most cohorts are asked for; 0 where none is."""
+    return Counter(state.asked.values()).most_common(1)[0][0] if state.asked else 0
 
 
 def _is_answered(stage: Stage, by_models: Collection[str]) -> bool:

@@ -17,6 +17,7 @@ from annotation.queries.exhausted_cohorts import Exhaustion, exhausted_cohorts
 from annotation.queries.progress import Progress, progress_of
 from annotation.queries.sql import AVAILABLE
 from benchmarks.models import Benchmark, ItemReturn, Stage
+from benchmarks.queries.saved_recipes import recipe_of
 from benchmarks.rules.forecast import DAYS
 from jobs.models import Event
 from jobs.queries.statements import fetch
@@ -195,7 +196,8 @@ class StageProgress:
 
 @dataclass(frozen=True)
 class ChainProgress:
-    """`incomplete`: stages in which people still owe answers. `unopened`: those that ask people and were never opened.
+    """`incomplete`: stages in which people still owe answers. `unopened`: those that ask people and were never opened,
+    but for those in which the recipe asks nobody.
 
     `unanswered`: the first open stage that has items and no answer yet, though some are wanted.
     `returned`: items that were returned to those who made them, and have no next revision yet.
@@ -240,10 +242,18 @@ def chain_progress(benchmark: Benchmark) -> ChainProgress:
     ]
     return ChainProgress(
         incomplete,
-        [stage for stage in stages if stage.target_answers and stage.pk not in opened],
+        [stage for stage in _asking_stages(benchmark, stages) if stage.pk not in opened],
         next((stage for stage in incomplete if not stage.answered and not stage.is_stuck), None),
         _open_returns(stages).count(),
     )
+
+
+def _asking_stages(benchmark: Benchmark, stages: Sequence[Stage]) -> list[Stage]:
+    """Those that ask people. Where the recipe, as it is now, asks none, people are optional: an older version of it may
+    have asked them."""
+    recipe = recipe_of(benchmark)
+    optional = {spec.key for spec in recipe.stages if not spec.target_answers} if recipe else set()
+    return [stage for stage in stages if stage.target_answers and stage.key not in optional]
 
 
 def opened_for_models(campaigns: Iterable[Campaign], scope: str) -> frozenset[int]:

@@ -356,6 +356,20 @@ def test_stages_that_were_never_opened_come_before_the_export(world: World) -> N
     assert page.path.endswith("/chain/open/")
 
 
+def test_a_stage_in_which_the_recipe_asks_nobody_is_owed_no_answer(world: World) -> None:
+    """Benchmarks of an earlier version of the recipe have stages that ask people, who are optional now."""
+    world.add_items(1)
+    first = open_first(world)
+    Benchmark.objects.filter(pk=world.benchmark.pk).update(recipe="valueground")
+    later = add_stage(world, "Second look")
+    make_items(later, 2)
+    answer_all(world, first, world.nour)
+    for key, text in (("pair-review", "1 stage is not open yet: “Second look”."), ("choice", "All wanted answers are")):
+        Stage.objects.filter(pk=later.pk).update(key=key, target_answers=2)
+        assert text in shown(world, world.mara)
+    assert "Stuck" not in visit(world, world.mara).page
+
+
 def test_answers_that_nobody_left_may_give_lead_to_the_export_of_what_is_there(world: World) -> None:
     world.add_items(3)
     Stage.objects.filter(pk=world.stage.pk).update(staffing="not_own")

@@ -69,6 +69,19 @@ def test_stages_that_ask_nobody_need_no_instructions(world: World, benchmark: Be
     assert page.count("Not needed") == benchmark.stages.filter(target_answers=0).count() == 2
 
 
+def test_a_stage_that_is_open_for_models_asks_nobody_when_the_form_is_opened_again(
+    world: World, benchmark: Benchmark
+) -> None:
+    client, judged = world.client(world.mara), stage_of(benchmark, "lave")
+    send(client)
+    form, page = form_of(client), text_of(client.get(PAGE).text)
+    assert judged.target_answers == 0 and form[f"open_{judged.pk}"] == "on" and form[f"target_{judged.pk}"] == "0"
+    assert "Brazil Open for models" in page and "Asked for 3 answers" in page
+    assert "Asked for 1 answer" in page, "of the stages that ask people for one"
+    send(client, {"cohorts": [*form["cohorts"], str(world.egypt.pk)]})
+    assert judged.campaigns.get().state == Campaign.State.PAUSED and "Stuck" not in client.get("/b/questions/").text
+
+
 def test_one_press_opens_every_stage_for_the_cohorts_of_the_recipe(world: World, benchmark: Benchmark) -> None:
     add_pictures(benchmark, Brazil=3, India=2, Egypt=4)
     page = send(world.client(world.mara))
