@@ -6,6 +6,7 @@ class PredictionsConfig(AppConfig):
 
     def ready(self) -> None:
         from annotation.services.derivation import unanswered_calls
+        from annotation.services.review import decision_listeners
         from annotation.services.revisions import makers
         from benchmarks.pages import board, label_set_uses, panels
         from benchmarks.pages.next_actions import Rank, register
@@ -17,6 +18,7 @@ class PredictionsConfig(AppConfig):
         from predictions.pages.board_rows import model_rows
         from predictions.pages.jobs import knowledge_place
         from predictions.pages.label_set_uses import runs_with
+        from predictions.services.collections import written_queries
         from predictions.services.collections.collection_import import IMPORT as COLLECTIONS
         from predictions.services.encoders import fact_requests
         from predictions.services.encoders.encoder_runs import DRIVE as ENCODERS
@@ -47,6 +49,7 @@ class PredictionsConfig(AppConfig):
         register(Rank.RUNS, stopped_runs.resume_runs)
         register(Rank.RUNS, stopped_runs.retry_failed_calls)
         label_set_uses.register(runs_with)
+        decision_listeners.register(written_queries.follow_decision)
         item_changes.register(fact_requests.follow)
         item_changes.register_for_arrivals(fact_requests.follow)
         item_changes.register(following.items_arrived)

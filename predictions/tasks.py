@@ -35,6 +35,7 @@ def follow_linked_items() -> int:
 
 
 @shared_task(name=written_queries.TASK)
-def follow_written_queries() -> int:
-    """Query sets follow the queries that are accepted, until a run has read them. For the beat."""
-    return written_queries.follow_written_queries()
+def follow_written_queries(stage_id: int | None = None) -> int:
+    """Query sets follow the queries that are accepted, until a run has read them. Told when reviewers decide; the beat
+    comes round for what else changed."""
+    return written_queries.follow_written_queries(stage_id)

@@ -2,6 +2,7 @@
 reads them."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -16,6 +17,7 @@ from annotation.services.review import reviews
 from annotation.services.sheets.sheet_versions import sheet_of
 from benchmarks.models import Item
 from people.models import Rater
+from predictions import tasks
 from predictions.models import Collection, Query
 from predictions.services.collections import builder, written_queries
 from predictions.services.runs.result_runs import FileRunRefused
@@ -27,6 +29,13 @@ from tests.predictions.test_people_texts import CONCEPTS, Scene
 
 pytestmark = pytest.mark.django_db
 SHEET = {"fields": [{**a_field(key, "text"), "required": False} for key in ("task", "casual")]}
+
+
+def sent_by(monkeypatch: pytest.MonkeyPatch) -> list[tuple[object, ...]]:
+    """What the worker is told."""
+    sent: list[tuple[object, ...]] = []
+    monkeypatch.setattr(written_queries, "dispatch", lambda *told: sent.append(told))
+    return sent
 
 
 class Study:
@@ -196,3 +205,25 @@ def test_the_next_version_keeps_the_queries_of_models(world: World) -> None:
     plan = builder.plan_from(collection, "2")
     second = builder.build_collection(plan, world.mara).collection
     assert texts(second, "task-model-heron-v1") == texts(collection, "task-model-heron-v1")
+
+
+def test_a_decision_sends_the_worker_to_the_collections_that_take_the_queries(
+    world: World, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Any
+) -> None:
+    study, sent = Study(world), sent_by(monkeypatch)
+    study.write()
+    collection = study.scene.create()
+    with django_capture_on_commit_callbacks(execute=True):
+        [first] = study.accept("tea-Brazil")
+    assert sent == [], "nobody takes the queries yet"
+    study.take(collection)
+    before = len(texts(collection, "task"))
+    with django_capture_on_commit_callbacks(execute=True):
+        study.accept("tea-Egypt")
+        assert sent == [], "not before the decision is committed"
+    assert sent == [(written_queries.TASK, study.stage.pk)]
+    assert tasks.follow_written_queries(study.stage.pk) and len(texts(collection, "task")) > before
+    with django_capture_on_commit_callbacks(execute=True):
+        reviews.undo(first.pk, world.reviewer, timezone.now())
+    assert len(sent) == 2 and tasks.follow_written_queries(study.stage.pk)
+    assert tasks.follow_written_queries(collection.stage_id) == 0, "another stage has no such queries"

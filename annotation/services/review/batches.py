@@ -19,6 +19,7 @@ from annotation.queries.review_batches import (
     waiting_by_author,
 )
 from annotation.services.derivation import outbox
+from annotation.services.review import decision_listeners
 from annotation.services.transactions import in_transaction
 from benchmarks.models import FormerJudge, Stage
 from jobs.models import Event, record
@@ -267,6 +268,7 @@ def _undo_step(batch: ReviewBatch, user: User, reviews: Sequence[Review], at: da
 def _note(batch: ReviewBatch, actor: User, verb: str, answers: Sequence[Annotation]) -> None:
     """What is made of these items follows; each answer has its event, marked as implied by the press."""
     outbox.mark_items_due({answer.assignment.unit.item_id for answer in answers})
+    decision_listeners.notify(batch.stage_id)
     scope = batch.stage.benchmark.scope
     Event.objects.bulk_create(
         Event(

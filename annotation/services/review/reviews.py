@@ -13,7 +13,7 @@ from annotation.queries.resolutions import settles_disputes
 from annotation.services.answers.inclusion import recompute_counted
 from annotation.services.derivation import outbox
 from annotation.services.queue.locks import lock_participation
-from annotation.services.review import resolutions
+from annotation.services.review import decision_listeners, resolutions
 from annotation.services.review.second_draws import draw_second
 from annotation.services.transactions import in_transaction
 from benchmarks.models import FormerJudge, Stage
@@ -146,6 +146,7 @@ def schedule_derivation(answer: Annotation, actor: User | None, verb: str, revie
     if settles_disputes(stage):
         resolutions.settle(stage, [answer.assignment.unit.item_id], timezone.now())
     outbox.mark_items_due([answer.assignment.unit.item_id])
+    decision_listeners.notify(stage.pk)
     data: dict[str, Any] = {"review": review.pk, "version": answer.version, "reason": review.reason}
     scope, target = f"benchmark:{stage.benchmark_id}", f"assignment:{answer.assignment_id}"
     record(actor, verb, scope=scope, target=target, **data)

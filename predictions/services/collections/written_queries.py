@@ -12,8 +12,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from django.db import transaction
+from django.db.models import F, QuerySet
+from django.db.models.fields.json import KeyTextTransform
 from django.utils.text import slugify
 from django.utils.translation import gettext as _
 
@@ -23,6 +26,7 @@ from annotation.sheets.sheet import Field, Sheet
 from benchmarks.models import Benchmark, Stage
 from benchmarks.rules.derivations.contract import digest
 from benchmarks.rules.derivations.renaming import Rename
+from jobs.connections.broker import dispatch
 from jobs.models import record
 from people.models import Rater, User
 from predictions.models import Collection, Query, Run
@@ -255,9 +259,29 @@ def remove_queries(collection: Collection, actor: User) -> None:
         _record(locked, actor, "collection.queries_removed", stage, count)
 
 
-def follow_written_queries() -> int:
-    """Let every collection that takes queries follow what is accepted; return how many queries differ now."""
+def follow_decision(stage_id: int) -> None:
+    """Listen to decisions of reviewers: send the worker to the collections that take queries of this stage, when this
+    transaction commits."""
+    if _collections_of(stage_id).exists():
+        transaction.on_commit(partial(_send, stage_id), robust=True)
+
+
+def _send(stage_id: int) -> None:
+    """Without a broker, the scheduler comes round."""
+    dispatch(TASK, stage_id)
+
+
+def _collections_of(stage_id: int) -> QuerySet[Collection]:
+    taken = Collection.objects.filter(stage__isnull=False).annotate(taken_from=KeyTextTransform(PARAM, "params"))
+    return taken.filter(benchmark__stages__pk=stage_id, benchmark__stages__key=F("taken_from"))
+
+
+def follow_written_queries(stage_id: int | None = None) -> int:
+    """Let every collection that takes queries, or those that take them of this stage, follow what is accepted; return
+    how many queries differ now."""
     rows = Collection.objects.filter(params__has_key=PARAM, stage__isnull=False).exclude(**{f"params__{PARAM}": ""})
+    if stage_id is not None:
+        rows = _collections_of(stage_id)
     return sum(refresh(collection) for collection in rows.select_related("benchmark").order_by("pk"))
 
 
