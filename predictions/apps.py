@@ -9,12 +9,11 @@ class PredictionsConfig(AppConfig):
         from annotation.services.review import decision_listeners
         from annotation.services.revisions import makers
         from benchmarks.pages import board, label_set_uses, panels
-        from benchmarks.pages.next_actions import Rank, register
         from benchmarks.services import item_changes
         from jobs import access
         from jobs.services import kinds
         from predictions.pages import fact_requests as fact_pages
-        from predictions.pages import item_calls, next_actions, search_actions, stopped_runs
+        from predictions.pages import item_calls
         from predictions.pages.board_rows import model_rows
         from predictions.pages.jobs import knowledge_place
         from predictions.pages.label_set_uses import runs_with
@@ -38,16 +37,7 @@ class PredictionsConfig(AppConfig):
         access.register_scope("knowledge", knowledge_place)
         unanswered_calls.register(find_unanswered)
         makers.register(ImageServiceMaker())
-        register(Rank.FACTS, next_actions.compute_facts)
-        register(Rank.FACTS, next_actions.start_facts)
-        register(Rank.REST, next_actions.compute_other_facts)
-        register(Rank.PLAN, next_actions.plan_runs)
-        register(Rank.JUDGE, next_actions.run_judge)
-        register(Rank.JUDGE, next_actions.choose_runs)
-        register(Rank.PLAN, search_actions.search_set)
-        register(Rank.RUNS, stopped_runs.retry_failed_runs)
-        register(Rank.RUNS, stopped_runs.resume_runs)
-        register(Rank.RUNS, stopped_runs.retry_failed_calls)
+        self._register_next_actions()
         label_set_uses.register(runs_with)
         decision_listeners.register(written_queries.follow_decision)
         item_changes.register(fact_requests.follow)
@@ -58,6 +48,21 @@ class PredictionsConfig(AppConfig):
         panels.register_for_items(item_calls.PANEL)
         board.register(model_rows)
         self._register_opening()
+
+    def _register_next_actions(self) -> None:
+        from benchmarks.pages.next_actions import Rank, register
+        from predictions.pages import next_actions, search_actions, stopped_runs
+
+        register(Rank.FACTS, next_actions.compute_facts)
+        register(Rank.FACTS, next_actions.start_facts)
+        register(Rank.REST, next_actions.compute_other_facts)
+        register(Rank.PLAN, next_actions.plan_runs)
+        register(Rank.JUDGE, next_actions.run_judge)
+        register(Rank.JUDGE, next_actions.choose_runs)
+        register(Rank.PLAN, search_actions.search_set)
+        register(Rank.RUNS, stopped_runs.retry_failed_runs)
+        register(Rank.RUNS, stopped_runs.resume_runs)
+        register(Rank.RUNS, stopped_runs.retry_failed_calls)
 
     def _register_opening(self) -> None:
         """What the form that opens the chain asks and says of models, and what look-alikes wait for."""

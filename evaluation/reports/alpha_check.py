@@ -12,9 +12,11 @@ from typing import Any
 
 import numpy as np
 from django.utils.functional import Promise
+from django.utils.translation import get_language, gettext_lazy
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
+from annotation.sheets.conditions import condition_name
+from benchmarks.models import Benchmark
 from evaluation.metrics.counts import Ratings
 from evaluation.metrics.estimate import Estimate
 from evaluation.rendering.html import page_table
@@ -136,11 +138,11 @@ def check_table(report: AgreementReport) -> Report:
     rows: list[ReportRow] = []
     if any(measure.key in ALPHAS for measure in report.measures):
         ratings = {part.key: part.read for part in row_groups(report.catalogue, report.selection)}
-        rows = [line for row in report.rows for line in _rows(row, ratings[row.part])]
+        rows = [line for row in report.rows for line in _rows(row, ratings[row.part], report.catalogue.benchmark)]
     return Report(_("Cohort"), columns, tuple(rows))
 
 
-def _rows(row: Row, read: Any) -> Iterator[ReportRow]:
+def _rows(row: Row, read: Any, benchmark: Benchmark) -> Iterator[ReportRow]:
     for cell in row.cells:
         for measure, ours in zip(row.measures, cell.estimates, strict=True):
             if measure.key in ALPHAS:
@@ -152,6 +154,7 @@ def _rows(row: Row, read: Any) -> Iterator[ReportRow]:
                     "theirs_shown": _format_alpha(check.value), "same": check.same, "reason": check.reason,
                     "words": check.words,
                 }  # fmt: skip
-                texts = (Cell(text=facts[name]) for name in ("condition", "measure", "ours_shown", "theirs_shown"))
-                cells = (*texts, Cell(text=check.words, chip=chip))
+                condition = condition_name(benchmark, cell.condition, get_language() or "en") if cell.condition else ""
+                texts = (condition, str(measure.label), facts["ours_shown"], facts["theirs_shown"])
+                cells = (*(Cell(text=text) for text in texts), Cell(text=check.words, chip=chip))
                 yield ReportRow(row.cohort.label, cells, about=row.part, facts=facts)

@@ -34,6 +34,7 @@ from evaluation.reports.filters import arrange_form, build_select, other_params,
 from evaluation.selections.catalogue import Catalogue
 from evaluation.selections.measures import CODED
 from evaluation.selections.selection import COUNTED_LABELS, Selection
+from predictions.pages.variant_names import VariantNames
 
 
 def list_context(
@@ -129,11 +130,11 @@ def answers_to(benchmark: Benchmark, unit: Unit, selection: Selection) -> list[U
         assignment__unit=unit, assignment__campaign__in=selection.campaigns, live=True
     )
     annotations = annotations.exclude(uncounted_because__in=NEVER_SELECTED)
-    rows = []
+    rows, names = [], VariantNames(benchmark)
     for annotation in annotations.select_related("rater", "cohort", "sheet_version"):
         model = annotation.rater.kind == annotation.rater.Kind.MODEL
         name = (
-            " ".join(filter(None, [annotation.rater.name, annotation.rater.setting]))
+            ", ".join(filter(None, [annotation.rater.name, names.name_of(annotation.rater.setting, selection.stage)]))
             if model
             else benchmark.pseudonym(annotation.rater_id)
         )

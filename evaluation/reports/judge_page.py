@@ -31,11 +31,11 @@ STANDING = ("judge_with_the_rest", "ceiling", "agreement_with_majority", "base_r
 
 def judges_of(report: JudgeReport) -> dict[str, str]:
     """Who may judge, by what an address says: each model, the mean of all, and the mean that is looked at."""
-    names = {str(pk): _judge_label(who) for pk, who in report.judges}
+    names = {str(pk): _judge_label(report, who) for pk, who in report.judges}
     means = [tuple(who for _pk, who in report.judges)] if _may_average(report) else []
     words = {_key(some): _("the mean of all %(n)s") % {"n": len(some)} for some in means}
     if report.mean_of:
-        chosen = ", ".join(_judge_label(who) for who in report.mean_of)
+        chosen = ", ".join(_judge_label(report, who) for who in report.mean_of)
         words.setdefault(_key(report.mean_of), _("the mean of %(names)s") % {"names": chosen})
     return names | words
 
@@ -55,8 +55,13 @@ def _key(judges: Sequence[ObservedRater]) -> str:
     return "+".join(str(pk) for pk in sorted(who.pk for who in judges))
 
 
-def _judge_label(who: ObservedRater) -> str:
-    return f"{who.name}, {who.setting}" if who.setting else who.name
+def _judge_label(report: JudgeReport, who: ObservedRater) -> str:
+    variant = report.variant_of(who)
+    return f"{who.name}, {variant}" if variant else who.name
+
+
+def _mean_name(report: JudgeReport) -> str:
+    return " + ".join(_judge_label(report, who) for who in report.mean_of)
 
 
 def _multi_select(report: JudgeReport) -> list[dict[str, Any]]:
@@ -64,7 +69,7 @@ def _multi_select(report: JudgeReport) -> list[dict[str, Any]]:
     if not _may_average(report) or len(report.judges) < 3:
         return []
     chosen = chosen_of(report).split("+")
-    return [{"pk": pk, "name": _judge_label(who), "chosen": str(pk) in chosen} for pk, who in report.judges]
+    return [{"pk": pk, "name": _judge_label(report, who), "chosen": str(pk) in chosen} for pk, who in report.judges]
 
 
 def judge_context(report: JudgeReport, language: str) -> dict[str, Any]:
@@ -75,6 +80,7 @@ def judge_context(report: JudgeReport, language: str) -> dict[str, Any]:
     return {
         "averaged": bool(report.mean_of),
         "several": _multi_select(report),
+        "judge": _shown_judge(report),
         "asked": report.selection.to_params(),
         "ways": " ".join(
             words for words in (methods_text(report.ways), code_mass.code_mass_text(report.covered)) if words
@@ -84,6 +90,15 @@ def judge_context(report: JudgeReport, language: str) -> dict[str, Any]:
         "panel": _panel(report),
         "words": words(report, language),
     }
+
+
+def _shown_judge(report: JudgeReport) -> dict[str, str]:
+    """Its name, and how it was asked; of a mean all its judges."""
+    if report.judge is None:
+        return {}
+    if report.mean_of:
+        return {"name": _mean_name(report)}
+    return {"name": report.judge.name, "setting": report.variant_of(report.judge)}
 
 
 def judge_table(report: JudgeReport) -> Report:
@@ -226,7 +241,7 @@ def words(report: JudgeReport, language: str = "en") -> list[str]:
     *texts, interval = inclusion_text(report.selection, report.catalogue, language)
     if report.mean_of:
         text = _("Judge: the mean of %(names)s, computed here. An item without an answer of one of them is left out.")
-        texts.append(text % {"names": report.judge.name})
+        texts.append(text % {"names": _mean_name(report)})
     if len([how for how in report.ways if how]) > 1:
         texts.append(_("Answers that came by different ways of asking are different measurements: compare with care."))
     texts.append(_("Both alphas use the items that the judge rated. The second includes the judge as one more rater."))

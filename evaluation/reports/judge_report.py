@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import cached_property
 
 import numpy as np
 from django.utils.translation import gettext as _
@@ -34,6 +35,7 @@ from evaluation.reports.model_comparison import MAJORITY, ModelComparison
 from evaluation.selections.catalogue import Catalogue
 from evaluation.selections.selection import Selection, SelectionError, refuse_unknown
 from people.models import Cohort
+from predictions.pages.variant_names import VariantNames
 from predictions.queries.code_mass import CodeMass
 
 NO_INTERVAL = Interval(over="none")
@@ -82,6 +84,14 @@ class JudgeReport:
     covered: CodeMass | None
     watermark: int
     computed_at: datetime
+
+    @cached_property
+    def variants(self) -> VariantNames:
+        return VariantNames(self.catalogue.benchmark)
+
+    def variant_of(self, who: ObservedRater) -> str:
+        """How the judge was asked, as pages call it; files have its key."""
+        return self.variants.name_of(who.setting, self.selection.stage)
 
 
 def judge_report(catalogue: Catalogue, selection: Selection, asked: Sequence[str], at: datetime) -> JudgeReport:

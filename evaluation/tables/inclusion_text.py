@@ -6,11 +6,14 @@ from django.utils.translation import get_language, ngettext
 from django.utils.translation import gettext as _
 
 from annotation.sheets.conditions import condition_name
+from annotation.sheets.sheet import localise
 from evaluation.queries.call_statistics import sampled_runs
-from evaluation.selections.catalogue import Catalogue
+from evaluation.selections.catalogue import Catalogue, StageEntry
 from evaluation.selections.selection import INTERVAL_LABELS, Selection
 from people.models import Rater
 from predictions.models import Run
+from predictions.pages.runs import variant_of
+from predictions.pages.variant_names import VariantNames
 from predictions.texts.call_reasons import sample_words
 
 
@@ -20,15 +23,16 @@ def inclusion_sentences(selections: Sequence[Selection], runs: Sequence[Run], ca
     for one in selections[:1]:
         texts += _shared_texts(one, catalogue)
     texts += filter(None, (catalogue.withheld_text(stage) for stage in dict.fromkeys(one.stage for one in selections)))
+    names = VariantNames(catalogue.benchmark)
     if runs:
-        texts.append(_runs(runs))
-    return [*texts, *_samples(selections)]
+        texts.append(_runs(runs, names))
+    return [*texts, *_samples(selections, names)]
 
 
-def _samples(selections: Sequence[Selection]) -> list[str]:
+def _samples(selections: Sequence[Selection], names: VariantNames) -> list[str]:
     """A sentence for each run of answers that asked a sample only."""
     found = {run.pk: run for one in selections if Rater.Kind.MODEL in one.raters for run in sampled_runs(one)}
-    return [f"{_name(run)}: {sample_words(run.selection)}." for run in found.values()]
+    return [f"{_name(run, names)}: {sample_words(run.selection)}." for run in found.values()]
 
 
 def _question_text(selection: Selection, catalogue: Catalogue) -> str:
@@ -38,10 +42,16 @@ def _question_text(selection: Selection, catalogue: Catalogue) -> str:
     whose = _("people and models") if people and models else _("models") if models else _("people")
     return _("Answers of %(whose)s to “%(field)s” in the stage “%(stage)s”, from: %(campaigns)s.") % {
         "whose": whose,
-        "field": selection.field,
+        "field": _question_label(selection, stage),
         "stage": stage.name,
         "campaigns": "; ".join(names[c] for c in selection.campaigns),
     }
+
+
+def _question_label(selection: Selection, stage: StageEntry) -> str:
+    """As the newest of its campaigns asks it."""
+    sheet = next(campaign.sheet for campaign in stage.campaigns if campaign.id == selection.campaigns[0])
+    return localise(sheet.field(selection.field).label, get_language() or "en").replace("{target}", "…")
 
 
 def _shared_texts(selection: Selection, catalogue: Catalogue) -> Iterator[str]:
@@ -66,11 +76,11 @@ def _shared_texts(selection: Selection, catalogue: Catalogue) -> Iterator[str]:
     }
 
 
-def _runs(runs: Sequence[Run]) -> str:
+def _runs(runs: Sequence[Run], names: VariantNames) -> str:
     text = ngettext("%(n)s run of predictions: %(names)s.", "%(n)s runs of predictions: %(names)s.", len(runs))
-    return text % {"n": len(runs), "names": ", ".join(dict.fromkeys(_name(run) for run in runs))}
+    return text % {"n": len(runs), "names": ", ".join(dict.fromkeys(_name(run, names) for run in runs))}
 
 
-def _name(run: Run) -> str:
-    how = ", ".join(part for part in (run.rater.setting, run.query_set, run.system_prompt) if part)
+def _name(run: Run, names: VariantNames) -> str:
+    how = ", ".join(part for part in (variant_of(run, names), run.query_set, run.system_prompt) if part)
     return f"{run.rater.name} ({how})" if how else run.rater.name

@@ -17,13 +17,14 @@ from evaluation.rendering.html import page_table
 from evaluation.rendering.report import Words
 from evaluation.selections.catalogue import Catalogue, StageEntry
 from evaluation.selections.selection import COUNTED_LABELS, INTERVAL_LABELS, Params
-from evaluation.tables.sources import CLEARS, SOURCES
+from evaluation.tables.sources import CLEARS, SETTINGS, SOURCES
 from evaluation.tables.spec import TableSpec
 from evaluation.tables.table import MissingData
 from evaluation.tables.table_builder import names_of
 from evaluation.tables.table_formats import heading, to_latex
 from evaluation.tables.table_inputs import NARROWING
 from evaluation.tables.table_report import Data, table_report, without_printed
+from predictions.pages.variant_names import VariantNames
 
 SHOWS_INTERVALS = 6  # columns: a wider table shows intervals and n of a row when it is opened
 DEFAULTS = ("counted", "latest", next(iter(INTERVAL_LABELS)))
@@ -31,7 +32,7 @@ DEFAULTS = ("counted", "latest", next(iter(INTERVAL_LABELS)))
 
 def table_context(data: Data, params: Params, names: Mapping[str, str] | None = None) -> dict[str, Any]:
     """What templates/evaluation/tables/table.html takes, besides the form. `paper` and `detail` are of the address.
-    `names`: of cohorts in the language of the page, by label; files keep the labels."""
+    `names`: of rows and columns on the page, by label; files keep the labels."""
     paper = params.getlist("paper") == ["1"] and any(data["beside_the_paper"].values())
     report = table_report(data, names)
     if not paper:
@@ -100,10 +101,13 @@ def _requested_params(spec: TableSpec, params: Params) -> list[tuple[str, str]]:
     return [(name, str(value)) for name in names_of(spec) for value in params.getlist(name) if value]
 
 
-def form_context(catalogue: Catalogue, spec: TableSpec, data: Data, params: Params) -> dict[str, Any]:
+def form_context(
+    catalogue: Catalogue, spec: TableSpec, data: Data, params: Params, variants: VariantNames
+) -> dict[str, Any]:
     """The selects above the table: its options, and who is counted where answers are. The rest is carried along."""
     asked = _requested_params(spec, params)
-    selects = [one for choice in data["choices"] for one in _of_choice(choice, asked)]
+    stages = [selection["stage"] for selection in data["selections"]]
+    selects = [one for choice in data["choices"] for one in _of_choice(choice, asked, variants, stages)]
     selects += [_select(o.key, o.label, o.values, data["options"][o.key]) for o in spec.options]
     if data["selections"]:
         selects += _narrowing(catalogue, data["selections"], asked)
@@ -116,9 +120,13 @@ def form_context(catalogue: Catalogue, spec: TableSpec, data: Data, params: Para
     }
 
 
-def _of_choice(choice: Data, asked: list[tuple[str, str]]) -> list[dict[str, Any]]:
+def _of_choice(
+    choice: Data, asked: list[tuple[str, str]], variants: VariantNames, stages: list[str]
+) -> list[dict[str, Any]]:
     """A collection's versions, its runs, campaigns, prompt variants: where there are several."""
     key, label, values = choice["key"], choice["label"], choice["values"]
+    if key == SETTINGS:
+        values = {value: variants.name_of(text, *stages) for value, text in values.items()}
     if choice["several"]:
         older = not any(name == key for name, _value in asked) and len(choice["chosen"]) < len(values)
         words = _("The newest %(n)s") % {"n": len(choice["chosen"])} if older else ""

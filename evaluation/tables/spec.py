@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from benchmarks.models import Benchmark
 from evaluation.rendering.report import Words
@@ -27,6 +27,7 @@ class TableSpec:
     state: Callable[[Benchmark], Sequence[object]] | None = None  # what else it is made from, besides answers and runs
     composed: bool = False  # by a researcher, for one benchmark
     judges_stage: str = ""  # the page "Judge" of this stage names the table
+    code_texts: Mapping[str, Words] = field(default_factory=dict)  # of codes in its labels, for pages
 
     def within(self, benchmark: Benchmark) -> TableSpec:
         """With the values that its options have in this benchmark."""

@@ -18,7 +18,7 @@ CSV_COLUMNS = (
 
 
 def table_report(data: Data, names: Mapping[str, str] | None = None) -> Report:
-    """`names`: of cohorts in the language of the page, by label; files keep the labels."""
+    """`names`: of rows, groups and columns on the page, by label; files keep the labels."""
     names, footnotes = names or {}, dict[Words, int]()
     rows = rows_from_json(data["rows"])
     with_numbers = [any(row.cells[place].estimate for row in rows) for place in range(len(data["columns"]))]

@@ -16,6 +16,7 @@ from benchmarks.models import Benchmark
 from benchmarks.pages.tabs import tabs_for
 from evaluation.selections.catalogue import catalogue_of
 from evaluation.selections.selection import SelectionError
+from evaluation.tables.label_names import label_names
 from evaluation.tables.page import action_links, form_context, query_of, table_context
 from evaluation.tables.registry import has_paper, table_of, tables_of
 from evaluation.tables.spec import TableSpec
@@ -24,6 +25,7 @@ from evaluation.tables.table_builder import build_or_load, missing_data
 from evaluation.tables.table_formats import to_csv, to_latex
 from evaluation.tables.table_inputs import InvalidOption
 from evaluation.tables.table_report import Data
+from predictions.pages.variant_names import VariantNames
 
 
 def reader_zone(request: HttpRequest) -> tzinfo:
@@ -79,8 +81,9 @@ def page(request: HttpRequest, slug: str, key: str) -> HttpResponse:
     except (InvalidOption, SelectionError) as error:
         return render(request, "evaluation/tables/refused.html", frame | {"error": error}, status=400)
     catalogue = catalogue_of(benchmark)
-    names = {cohort.label: cohort.name for cohort in catalogue.cohorts.values()}
-    context = table_context(data, request.GET, names) | form_context(catalogue, spec, data, request.GET)
+    variants = VariantNames(benchmark)
+    names = label_names(catalogue, data, variants, spec.code_texts)
+    context = table_context(data, request.GET, names) | form_context(catalogue, spec, data, request.GET, variants)
     return render(request, "evaluation/tables/table.html", frame | context)
 
 

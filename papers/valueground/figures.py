@@ -67,7 +67,10 @@ FIGURES = (
         "main-text",
         "Figure 7",
         gettext_lazy("Accuracy with pictures against text only, by country"),
-        gettext_lazy("Models' answers in the stage “choice” (settings main and text_only), and the survey's counts."),
+        gettext_lazy(
+            "Models' answers in the stage “The picture that fits a country” (with pictures and with words alone), "
+            "and the survey's counts."
+        ),
         main_against_text,
     ),
 )

@@ -19,6 +19,8 @@ class VariantNames:
         }
 
     def name_of(self, variant: str, *stages: str) -> str:
-        """The variant's name at the first of these stages that has one; without any, the variant as it is stored."""
-        keys = ((stage, variant) for stage in stages)
-        return next((self._names[key] for key in keys if variant and key in self._names), variant)
+        """The variant's name at the first of these stages that has one; of no stage, at any; else as it is stored."""
+        if not variant:
+            return ""
+        keys = [(stage, variant) for stage in stages] or [key for key in self._names if key[1] == variant]
+        return next((self._names[key] for key in keys if key in self._names), variant)

@@ -22,7 +22,8 @@ from predictions.access import run_for
 from predictions.forms.files import CollectionForm, RunForm
 from predictions.models import Query, Run
 from predictions.pages.plan_sets import plan_set_rows
-from predictions.pages.runs import run_rows
+from predictions.pages.runs import run_rows, variant_of
+from predictions.pages.variant_names import VariantNames
 from predictions.queries.results import all_runs_of, collections_of
 from predictions.services.collections import collection_import
 from predictions.services.runs import result_runs
@@ -36,6 +37,7 @@ SHOWN = 10
 def index(request: HttpRequest, slug: str) -> HttpResponse:
     benchmark = benchmark_for(request.user, slug, can="work_on")
     jobs = Job.objects.filter(scope=benchmark.scope, kind__in=(collection_import.KIND, result_runs.KIND))
+    names = VariantNames(benchmark)
     answers, further = run_rows(benchmark, parse_id(request.GET.get("before")))
     context = page_context(
         request,
@@ -44,7 +46,7 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
         answers=answers,
         further=further,
         collections=collections_of(benchmark),
-        runs=all_runs_of(benchmark),
+        runs=[(run, variant_of(run, names)) for run in all_runs_of(benchmark)],
         judging=[stage for stage in benchmark.stages.all() if is_judging(stage)],
         jobs=list(jobs.select_related("created_by").order_by("-pk")[:SHOWN]),
     )

@@ -51,7 +51,7 @@ def test_the_text_has_every_number_with_its_interval_or_the_reason(tables: World
     assert text.startswith("Table 14: Agreement by origin\n")
     assert "-0.20" in text
     assert "(no_ratings)" not in text
-    assert "Answers of people to “relevance”" in text
+    assert "Answers of people to “How relevant is this picture to …?”" in text
 
 
 def test_the_list_names_tables_options_and_what_is_missing(tables: World) -> None:

@@ -207,7 +207,9 @@ def test_days_are_those_of_who_reads_as_on_the_page_of_agreement(tables: World, 
 
 def test_what_was_counted_stands_under_the_table(tables: World, campaign: Campaign) -> None:
     data, page = load_small_table(tables), read(tables, "small/")
-    words = "Answers of people to “relevance” in the stage “Relevance rating”, from: Round one."
+    words = (
+        "Answers of people to “How relevant is this picture to …?” in the stage “Relevance rating”, from: Round one."
+    )
     assert words in data["counted"]
     assert words in page
     assert "Alpha is nominal." in page

@@ -380,7 +380,7 @@ def test_what_is_missing_is_named(world: World, benchmark: Benchmark) -> None:
     store_answers(made, model(world.team, "Alpha", "text_only"), {(items["Q1", "gpt"], "Egypt"): "a"}, field="choice")
     with pytest.raises(MissingData, match="“main” yet"):
         table(benchmark, "figure-3")
-    with pytest.raises(MissingData, match="both settings"):
+    with pytest.raises(MissingData, match="both with pictures and with words alone"):
         table(benchmark, "table-5")
 
 

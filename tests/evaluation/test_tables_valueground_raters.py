@@ -143,7 +143,9 @@ def test_a_setting_of_ones_own_is_a_rater_of_its_own(world: World, benchmark: Be
     ]  # fmt: skip
     for key in ("table-5", "table-6", "table-8"):
         notes = " ".join(map(str, table(benchmark, key).words))
-        assert "without answers in both settings, main and text_only: Alpha, main hot; Alpha, main_no_country;" in notes
+        assert (
+            "without answers both with pictures and with words alone: Alpha, main hot; Alpha, main_no_country;" in notes
+        )
 
 
 def test_main_and_no_setting_are_two_ways_of_asking(world: World, benchmark: Benchmark, choice: Campaign) -> None:

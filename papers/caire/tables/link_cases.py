@@ -19,6 +19,7 @@ from evaluation.rendering.report import Cell, Rounding, Row, Words
 from evaluation.tables.spec import TableSpec
 from evaluation.tables.table import Table
 from evaluation.tables.table_inputs import TableInputs
+from predictions.services.knowledge.linking import METHODS
 
 STAGE, FIELD = "link-check", "link"
 NEEDS = gettext_lazy("Links that people checked: “Have people check the links” on the page of a linking run.")
@@ -72,5 +73,12 @@ def _row(name: str, members: Sequence[int], case_of: Mapping[int, str], items: S
 
 
 CASE_TABLES: tuple[TableSpec, ...] = (
-    TableSpec("link-cases", "Figure 7", gettext_lazy("How links fit what pictures show"), NEEDS, build_cases),
+    TableSpec(
+        "link-cases",
+        "Figure 7",
+        gettext_lazy("How links fit what pictures show"),
+        NEEDS,
+        build_cases,
+        code_texts={str(method): text for method, text in METHODS.items()},
+    ),
 )

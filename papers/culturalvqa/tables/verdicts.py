@@ -33,7 +33,7 @@ NAMES: dict[str, Words] = {
     "4": gettext_lazy("4, neither"),
     "5": gettext_lazy("5, completely incorrect"),
 }
-NEEDS = gettext_lazy("Verdicts of people on answers of models, in the stage “model-answers”.")
+NEEDS = gettext_lazy("Verdicts of people on answers of models, in the stage “Rating model answers”.")
 UNTOLD = gettext_lazy("The paper does not say on which answers, nor how five verdicts became one.")
 RIGHT, WRONG = 2.0, 1.0
 RULE = TableOption(

@@ -23,7 +23,7 @@ from evaluation.rendering.report import Cell, Rounding, Row, Words
 from evaluation.tables.spec import TableSpec
 from evaluation.tables.table import MissingData, Table, TableOption
 from evaluation.tables.table_inputs import TableInputs
-from papers.valueground.builder.models import Build
+from papers.valueground.builder.models import Build, BuildPlan
 from papers.valueground.builder.queries import known_costs
 from papers.valueground.builder.states import CONFIGURATION_NAMES, ENDED
 from papers.valueground.printed_values import printed, rows
@@ -168,4 +168,5 @@ COSTS = TableSpec(
     gettext_lazy("Pairs that say what making them cost, or runs of judges over them."),
     build_costs,
     (COST, REVISIONS),
+    code_texts=dict(BuildPlan.Configuration.choices),
 )

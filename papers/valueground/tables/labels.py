@@ -41,8 +41,11 @@ from papers.valueground.tables.reversal import (
 )
 from papers.valueground.tables.rubric import RUBRIC_TABLES
 
-NEEDS = gettext_lazy("Models' answers in the stage “choice” (settings main and text_only), and the survey's counts.")
-NEEDS_ALIGNMENT = gettext_lazy("The same, and models' answers in the stage “alignment”.")
+NEEDS = gettext_lazy(
+    "Models' answers in the stage “The picture that fits a country” (with pictures and with words alone), "
+    "and the survey's counts."
+)
+NEEDS_ALIGNMENT = gettext_lazy("The same, and models' answers in the stage “Which picture shows which answer”.")
 
 REASONS: tuple[Why, ...] = ("tie", "no_counts", "codes_unresolved", "not_positive")
 REASON_TEXTS: dict[Why, Promise] = {

@@ -19,7 +19,7 @@ def _settings(both: bool, inputs: TableInputs) -> None:
     rows = rows_of(raters, inputs.selection(CHOICE, "choice").campaigns)
     main, text = set(rows[MAIN].values()), set(rows[TEXT].values())
     if both and not main & text:
-        raise MissingData(_("No model has answered both settings, main and text_only, yet. Import its answers."))
+        raise MissingData(_("No model has answered both with pictures and with words alone yet. Import its answers."))
     if not main:
         raise MissingData(_("No model has answered the setting “main” yet. Import its answers."))
 

@@ -84,14 +84,14 @@ def _both(of: Instances) -> list[str]:
     """Models that answered both settings."""
     models = sorted(set(of.main) & set(of.text))
     if not models:
-        raise MissingData(_("No model has answered both settings, main and text_only, yet. Import its answers."))
+        raise MissingData(_("No model has answered both with pictures and with words alone yet. Import its answers."))
     return models
 
 
 def _missing_notes(of: Instances) -> list[Words]:
     """Who is in none of these numbers, and why."""
     names = sorted(set(of.models) - (set(of.main) & set(of.text)))
-    text = _("Not in this table, without answers in both settings, main and text_only: %(names)s.")
+    text = _("Not in this table, without answers both with pictures and with words alone: %(names)s.")
     return [text % {"names": "; ".join(names)}] if names else []
 
 

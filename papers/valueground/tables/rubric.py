@@ -33,6 +33,7 @@ from evaluation.rendering.report import Cell, Rounding, Row, Words
 from evaluation.tables.spec import TableSpec
 from evaluation.tables.table import MissingData, Table, TableOption
 from evaluation.tables.table_inputs import TableInputs
+from papers.valueground.builder.models import BuildPlan
 from papers.valueground.printed_values import printed
 from papers.valueground.recipe import RULE
 from papers.valueground.tables.accepted_pairs import accepted_pairs_note
@@ -244,7 +245,7 @@ def _judge_scores(inputs: TableInputs, people: RubricScores) -> tuple[dict[str, 
     return scores, ", ".join(names)
 
 
-NEEDS = gettext_lazy("Sheets of people or of automatic judges in the stage “pair-review”.")
+NEEDS = gettext_lazy("Sheets of people or of automatic judges in the stage “Pair review”.")
 RUBRIC_TABLES: tuple[TableSpec, ...] = (
     TableSpec(
         "table-1",
@@ -253,6 +254,7 @@ RUBRIC_TABLES: tuple[TableSpec, ...] = (
         NEEDS,
         build_scores,
         (SCORED_BY,),
+        code_texts=dict(BuildPlan.Configuration.choices),
     ),
     COSTS,
     TableSpec(

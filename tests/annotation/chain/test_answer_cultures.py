@@ -241,7 +241,7 @@ def test_pairs_that_nobody_may_answer_are_named_on_the_overview_with_what_to_do(
     assert text not in overview(world), "all cohorts are asked"
 
 
-def test_a_few_pairs_of_two_cultures_hold_up_nothing_and_are_named_beside_the_export(world: World, ask: Stage) -> None:
+def test_a_few_pairs_of_two_cultures_hold_up_nothing_and_are_named_with_the_export(world: World, ask: Stage) -> None:
     pairs = own_pairs(world)
     world.benchmark.stages.exclude(pk__in=[ask.pk, pairs.pk]).update(target_answers=0)
     give_answers(world, ask)

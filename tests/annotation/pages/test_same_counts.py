@@ -44,7 +44,8 @@ def shown(world: World, campaign: Campaign) -> dict[str, tuple[str, ...]]:
     }
     texts = {name: text_of(client.get(url).content.decode()) for name, (client, url) in pages.items()}
     texts["board"] = board(world)["Egypt"][world.stage.key]
-    return {name: COUNT.search(text).groups() if COUNT.search(text) else (text,) for name, text in texts.items()}
+    found = {name: COUNT.search(text) for name, text in texts.items()}
+    return {name: match.groups() if match else (texts[name],) for name, match in found.items()}
 
 
 def answered(campaign: Campaign, n: int) -> list[int]:
