@@ -105,7 +105,7 @@ class ReleaseWithdraw(ResourceView):
 
 class ReleaseDiff(ResourceView):
     @operation("release_diff", "What changed since an earlier release", parameters=(FROM,),
-               reply=shapes.ReleaseChanges)  # fmt: skip
+               reply=shapes.ReleaseChanges, more_problems=(409,))  # fmt: skip
     def get(self, request: Request, slug: str, release_id: int) -> Response:
         release = release_for(request.user, slug, release_id)
         earlier = _earlier(request, release)
