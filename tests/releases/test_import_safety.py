@@ -178,6 +178,27 @@ def test_rows_that_mean_harm_are_rejected_one_by_one(world: World, release: Rele
         assert rejected.exists() and all(rejected.values_list("message", flat=True)), case
 
 
+def test_switches_of_a_site_do_not_come_with_a_release(world: World, release: Release) -> None:
+    """What everybody may see, and whether programs may answer, is decided by whoever owns the copy."""
+    Benchmark.objects.filter(pk=release.benchmark.pk).update(is_public=True, answers_by_api=True)
+    data = archive_of(release, world.owner)
+    row = json.loads(members(data)[0][members(data)[1] + "site/benchmark.jsonl"])
+    assert not {"is_public", "answers_by_api"} & set(row)
+    added = changed_rows(data, "benchmark", lambda row: row.update(is_public=True, answers_by_api=True))
+    for number, archive in enumerate((data, added)):
+        job = run(start(archive, world.other_team, world.stranger, slug=f"copy-{number}", name="Copy"))
+        assert job.state == "done", job.error
+        copy = Benchmark.objects.get(slug=f"copy-{number}")
+        assert (copy.is_public, copy.answers_by_api) == (False, False)
+
+
+def test_people_are_in_the_order_of_their_pseudonyms(world: World, release: Release) -> None:
+    """In the order of accounts the n-th person would be the n-th member of the cohort, in every release."""
+    names, folder = members(archive_of(release, world.owner))
+    people = [json.loads(line)["rater"] for line in names[folder + "site/raters.jsonl"].splitlines()]
+    assert len(people) > 1 and people == sorted(people, key=lambda name: hashlib.md5(name.encode()).hexdigest()[:15])
+
+
 def test_a_picture_of_another_team_is_not_given_away_by_its_checksum(world: World, release: Release) -> None:
     """The release names the checksum and has no file: the team gets a row without one, under another checksum."""
     names, folder = members(archive_of(release, world.owner))

@@ -9,6 +9,7 @@ required references are not in the release is not in it either.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -26,6 +27,7 @@ from releases.rows.kinds import Finish, RowKind, RowScope, cached_pseudonyms
 NUMBER = "number"
 """The column of a kind that has no key of its own: the number of the row in the database it comes from."""
 RATERS = "raters"
+BLOCK = 64  # bytes that SHA-256 takes at once, to which HMAC fills a key
 TYPES: tuple[tuple[type[models.Field[Any, Any]], ColumnType], ...] = (
     (models.BooleanField, "bool"),
     (models.IntegerField, "int8"),
@@ -139,10 +141,26 @@ class SiteKind:
             meaning=self.meaning,
             columns=query.columns(self),
             source=f"FROM {self.table} x {scope.fill(self.join, 'x')} WHERE {query.condition(self, 'x', 1)}",
-            order=("x.id",),
+            order=(_pseudonym_order(scope.benchmark), "x.id") if self.key == RATERS else ("x.id",),
             params=lambda _scope: [],
             finish=lambda rows_scope: _finish(self, rows_scope),
         )
+
+
+def _pseudonym_order(benchmark: Benchmark) -> str:
+    """SQL of a number made of a person's pseudonym, by which people are sorted; the number of any other rater.
+
+    In the order of accounts the place of a person would be the same in each release and in the list of a cohort's
+    members. `Benchmark.pseudonym` computes the same HMAC.
+    """
+    key = benchmark.pseudonym_key.encode()
+    key = (hashlib.sha256(key).digest() if len(key) > BLOCK else key).ljust(BLOCK, b"\0")
+    inner, outer = (f"decode('{bytes(byte ^ pad for byte in key).hex()}', 'hex')" for pad in (0x36, 0x5C))
+    digest = f"encode(sha256({outer} || sha256({inner} || x.id::text::bytea)), 'hex')"
+    own = f"n.benchmark_id = {int(benchmark.pk)} AND n.rater_id = x.id"
+    known = f"(SELECT n.name FROM benchmarks_ratername n WHERE {own})"
+    name = f"coalesce({known}, 'R-' || left({digest}, 12))"
+    return f"CASE WHEN x.kind = 'person' THEN ('x' || left(md5({name}), 15))::bit(60)::bigint ELSE x.id END"
 
 
 def key_of(kind: SiteKind, row: Mapping[str, Any]) -> Any:

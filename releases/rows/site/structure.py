@@ -37,6 +37,8 @@ KINDS: tuple[SiteKind, ...] = (
         left_out={
             **_CREATED,
             "imported": "Of the site.",
+            "is_public": "What a site shows to everybody is decided there.",
+            "answers_by_api": "Whether programs may answer is decided by each site.",
             "pseudonym_key": "Secret. Pseudonyms are kept as they are.",
             "saved_recipe": "A recipe that one team keeps; the stages hold what it says.",
         },
