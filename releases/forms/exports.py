@@ -7,8 +7,9 @@ from django.core.validators import validate_email
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Campaign
+from annotation.services.sheets.sheet_versions import sheet_of
 from benchmarks.models import Benchmark, Stage
-from releases.writers.registry import WRITERS
+from releases.writers.registry import BY_KEY, WRITERS
 
 MOST_BYTES = 1024 * 1024
 
@@ -82,6 +83,16 @@ class ToolExportForm(ExportForm):
                         " the whole file there. The addresses are not kept."),
             widget=forms.ClearableFileInput(attrs={"class": "in", "accept": ".csv,text/csv"}),
         )  # fmt: skip
+
+    def clean(self) -> dict[str, Any]:
+        """The sheet of the files is that of the newest campaign."""
+        data = super().clean()
+        if {"stage", "form", "campaign"} <= set(data) and not self.errors:
+            fields = sheet_of(self.campaigns()[-1].sheet_version).fields
+            if not any(BY_KEY[data["form"]].takes(field) for field in fields):
+                text = _("%(stage)s asks no question whose answers this tool takes. Choose another tool or stage.")
+                self.add_error("form", text % {"stage": data["stage"].name})
+        return data
 
     def clean_emails(self) -> dict[str, str]:
         """By rater."""

@@ -17,10 +17,12 @@ def write_argilla(source: TaskSource) -> list[File]:
     return [("records.json", _records(source)), (".argilla/settings.json", [_settings(source)])]
 
 
+def takes(field: Field) -> bool:
+    return not takes_boxes(field) and (bool(options_of(field)) or takes_text(field))
+
+
 def _fields(source: TaskSource) -> list[Field]:
-    return [
-        field for field in source.sheet.fields if not takes_boxes(field) and (options_of(field) or takes_text(field))
-    ]
+    return list(filter(takes, source.sheet.fields))
 
 
 def _records(source: TaskSource) -> Iterator[bytes]:

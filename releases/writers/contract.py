@@ -1,6 +1,6 @@
 """What a writer of another tool's files is given, and what it gives. Pure."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -28,7 +28,8 @@ class TaskSource(Protocol):
 
 @dataclass(frozen=True)
 class ToolWriter:
-    """`tried`: whether these files were imported into the tool itself. `losses`: what does not go along."""
+    """`tried`: whether these files were imported into the tool itself. `losses`: what does not go along. `takes`:
+    whether the files have a place for the answers to a question."""
 
     key: str
     name: str
@@ -36,6 +37,7 @@ class ToolWriter:
     tried: bool
     write: Any
     note: Promise | str = ""
+    takes: Callable[[Field], bool] = lambda _field: True
 
 
 def options_of(field: Field) -> Sequence[Option]:

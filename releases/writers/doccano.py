@@ -8,8 +8,12 @@ from annotation.sheets.sheet import Field
 from releases.writers.contract import File, TaskSource, options_of, takes_text
 
 
+def takes(field: Field) -> bool:
+    return bool(options_of(field)) or takes_text(field)
+
+
 def write_doccano(source: TaskSource) -> list[File]:
-    fields = [field for field in source.sheet.fields if options_of(field) or takes_text(field)]
+    fields = list(filter(takes, source.sheet.fields))
     return [
         (f"{field.key}/{_file_name(rater)}.jsonl", _lines(source, field, rater))
         for field in fields

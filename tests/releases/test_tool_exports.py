@@ -17,6 +17,7 @@ from releases.foreign.boxes import box_fractions
 from releases.foreign.contract import ForeignAnswer, ForeignItem
 from releases.foreign.registry import reader_for
 from releases.writers.registry import WRITERS
+from tests.evaluation.data import an_open_campaign
 from tests.personas import World
 from tests.releases.foreign_samples import LABEL_STUDIO, as_files, needs_peers, records
 from tests.releases.test_foreign_import import ForeignImporter, bring
@@ -36,6 +37,18 @@ def download(world: World, importer: ForeignImporter, tool: str, emails: str = "
     assert reply.status_code == 200, reply.content
     with zipfile.ZipFile(io.BytesIO(b"".join(reply.streaming_content))) as archive:  # type: ignore[attr-defined]
         return {name.partition("/")[2]: archive.read(name) for name in archive.namelist()}
+
+
+def test_a_tool_that_takes_none_of_the_answers_is_refused(world: World) -> None:
+    """The stage asks for ratings, and no boxes."""
+    world.add_items(2)
+    campaign = an_open_campaign(world)
+    for tool, expected in (("coco", 400), ("doccano", 200)):
+        data = {"stage": campaign.stage_id, "form": tool}
+        reply: Any = world.client(world.mara).post(f"/b/{world.benchmark.slug}/export/tools/", data)
+        assert reply.status_code == expected, tool
+        content = reply.content if expected == 400 else b"".join(reply.streaming_content)
+        assert (b"asks no question whose answers this tool takes" in content) == (expected == 400)
 
 
 def comparable(answers: dict[str, Any]) -> str:

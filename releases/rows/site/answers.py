@@ -90,7 +90,7 @@ KINDS: tuple[SiteKind, ...] = (
         + """){also})""",
         identity=("sha256",),
         filled={"team": "team"},
-        left_out={"created_at": MADE_ANEW},
+        left_out={"created_at": MADE_ANEW, "perceptual_hash": "Computed from the file when a filter needs it."},
         shared=True,
     ),
     SiteKind(
