@@ -146,12 +146,12 @@ def client_of(world: World) -> Callable[[User], Client]:
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Browser]:
     """One for all tests of a process: Playwright's loop cannot run twice in a thread."""
-    from tests.browser.conftest import ARGS, CHROMIUM
+    from tests.browser.conftest import ARGS, CHROMIUM, ONE_FRAME
 
     # Its loop runs in this thread; Django would refuse the database because of it.
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGS)
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=[*ARGS, ONE_FRAME])
         yield browser
         browser.close()
 

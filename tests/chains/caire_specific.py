@@ -13,8 +13,9 @@ from benchmarks.models import FilterResult
 from predictions.models import Call, EntityLink, KnowledgeEntry, KnowledgeIndex, Run
 from tests.archives import pack_zip
 from tests.chains.annotators import Annotator
-from tests.chains.caire_study import SETS, Study, do_waiting_work
+from tests.chains.caire_study import SETS, Study
 from tests.chains.link_client import LinkClient
+from tests.chains.researcher import do_waiting_work
 from tests.evaluation.output_forms import table_data
 from tests.predictions.knowledge.colours import jsonl, row, square
 

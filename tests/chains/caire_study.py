@@ -10,10 +10,8 @@ from typing import Any
 
 from playwright.sync_api import Page
 
-from annotation import tasks
 from annotation.models import Annotation
 from benchmarks.models import Benchmark, Item, Stage
-from tests.chains import researcher as researchers
 from tests.chains.annotators import Annotator
 from tests.chains.browser_client import BrowserResearcher, BrowserSheets
 from tests.personas import World
@@ -33,12 +31,6 @@ PROPOSED = {
     "thing 6": (SIX_COUNTRIES, "Kimono", "Japan"),
 }
 """By what the model is asked for: the label set, the concept that it names, and the labels that it gives."""
-
-
-def do_waiting_work() -> None:
-    """What the worker and the beat do meanwhile; items that arrive get to people."""
-    researchers.do_waiting_work()
-    tasks.fill_open_campaigns()
 
 
 @dataclass(frozen=True)

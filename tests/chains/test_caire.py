@@ -24,7 +24,8 @@ from tests import pictures as draw
 from tests.archives import pack_zip
 from tests.chains import caire_specific as specific
 from tests.chains.annotators import Annotator
-from tests.chains.caire_study import COUNTRIES, Size, Study, do_waiting_work, reply
+from tests.chains.caire_study import COUNTRIES, Size, Study, reply
+from tests.chains.researcher import do_waiting_work
 from tests.evaluation.output_forms import table_data, table_forms
 from tests.personas import World
 from tests.predictions.colour_encoder import find_by_colour
