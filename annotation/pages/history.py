@@ -17,7 +17,7 @@ from annotation.pages.decisions import DecisionView, decision_view
 from annotation.pages.recipe_names import recipe_name
 from annotation.pages.sheet_view import language, localiser_for, shown_context, skip_options
 from annotation.pages.status_text import Chip, format_date, not_counted_note, state_chip, time_zone_for
-from annotation.queries.gate import SHUTS_OUT, check_gate
+from annotation.queries.gate import SHUTS_OUT, check_gates
 from annotation.services.sheets.sheet_versions import sheet_of
 from jobs.formats.numbers import parse_id
 from people.models import User
@@ -98,10 +98,13 @@ def history_page(
 
 
 def _no_work_reasons(rows: Sequence[Assignment]) -> dict[int, str | None]:
-    """By campaign cohort: why this person may not work there now."""
-    at = timezone.now()
-    seats = {row.participation.cohort_id: row.rater_id for row in rows if row.participation}
-    return {cohort: check_gate(cohort, rater, at).refused for cohort, rater in seats.items()}
+    """By campaign cohort: why this person, whose rows they all are, may not work there now."""
+    if not rows:
+        return {}
+    gates = check_gates(
+        {row.participation.cohort_id for row in rows if row.participation}, rows[0].rater_id, timezone.now()
+    )
+    return {cohort: gate.refused for cohort, gate in gates.items()}
 
 
 def _history_row(user: User, row: Assignment, refusals: Mapping[int, str | None]) -> HistoryRow:

@@ -3,7 +3,7 @@
 Its work does not grow with the campaigns, only with what the person answered.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from statistics import median
@@ -16,17 +16,18 @@ from django.utils.text import Truncator
 from django.utils.translation import get_language
 
 from annotation.fields.contract import localise
-from annotation.models import Annotation, Assignment, Campaign, CampaignCohort, Participation, Slot
+from annotation.models import Annotation, Assignment, Campaign, CampaignCohort, Participation
 from annotation.pages.history import UNSEEN, HistoryRow, history_page
 from annotation.pages.packs import PackOffer, offer_for
 from annotation.pages.recipe_names import recipe_name
 from annotation.pages.status_text import NoWorkText, duration, greeting, no_work_text, time_zone_for
-from annotation.queries.gate import check_gate
+from annotation.queries.first_items import first_items, first_pictures
+from annotation.queries.gate import check_gates
 from annotation.queries.packs import PackCount, packs_of
 from annotation.queries.progress import Progress, progress_of
 from annotation.services.answers.submit import ANSWERED
 from annotation.services.campaigns import readiness
-from annotation.services.queue.next_work import NoWork, no_work_reason
+from annotation.services.queue.next_work import NoWork, no_work_reasons
 from annotation.services.sheets.sheet_versions import sheet_of
 from benchmarks.models import Item, ItemImage
 from people.models import Cohort, CohortMember, Message, Rater, User
@@ -219,6 +220,13 @@ def open_campaigns(
     unused = never_started_campaigns(places)
     progress = progress_of(place.pk for place in places)
     unread, packs = readiness.unread(places, rater), packs_of(rater, places)
+    shown = [
+        place
+        for place in places
+        if place.pk in own or (place.campaign.state != Campaign.State.CLOSED and place.campaign_id not in unused)
+    ]
+    reasons = find_no_work_reasons(rater, shown, at)
+    samples = find_samples([place.pk for place in shown if not is_hidden(reasons.get(place.pk))])
     rows = [
         _open(
             user,
@@ -227,12 +235,12 @@ def open_campaigns(
             own.get(place.pk),
             submissions,
             zone,
-            find_no_work_reason(rater, place, at),
+            reasons.get(place.pk),
+            samples.get(place.pk, Sample()),
             place.pk in unread,
             packs.get(place.pk, PackCount()),
         )
-        for place in places
-        if place.pk in own or (place.campaign.state != Campaign.State.CLOSED and place.campaign_id not in unused)
+        for place in shown
     ]
     return sorted(rows, key=lambda row: (row.why is not None, not row.begun))
 
@@ -253,10 +261,32 @@ def my_answer_counts(rater: Rater, places: Sequence[CampaignCohort]) -> dict[int
     return dict(seats.annotate(answered=answered).values_list("cohort_id", "answered"))
 
 
-def find_no_work_reason(rater: Rater, place: CampaignCohort, at: datetime) -> NoWork | None:
-    """Why there is no work for this person there now, as opening it would say."""
-    allowed = check_gate(place.pk, rater.pk, at)
-    return NoWork(allowed.refused, allowed.until) if allowed.refused else no_work_reason(rater, place, at)
+def find_no_work_reasons(rater: Rater, places: Sequence[CampaignCohort], at: datetime) -> dict[int, NoWork]:
+    """Why there is no work for this person in some of these places now, as opening them would say."""
+    gates = check_gates([place.pk for place in places], rater.pk, at)
+    refused = {place: NoWork(gate.refused, gate.until) for place, gate in gates.items() if gate.refused}
+    return refused | no_work_reasons(rater, [place for place in places if place.pk not in refused], at)
+
+
+def is_hidden(nothing: NoWork | None) -> bool:
+    return nothing is not None and nothing.reason in UNSEEN
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What a campaign shows of one of its items: its picture, else its words."""
+
+    picture: ItemImage | None = None
+    words: str = ""
+
+
+def find_samples(place_ids: Collection[int]) -> dict[int, Sample]:
+    items = first_items(place_ids)
+    pictures = first_pictures(list(items.values()))
+    return {
+        place: Sample(pictures[item.pk]) if item.pk in pictures else Sample(words=words_of(item))
+        for place, item in items.items()
+    }
 
 
 def _open(
@@ -267,11 +297,10 @@ def _open(
     submissions: Sequence[Given],
     zone: ZoneInfo,
     nothing: NoWork | None,
+    sample: Sample,
     unread: bool,
     pack: PackCount,
 ) -> OpenCampaign:
-    item = None if nothing and nothing.reason in UNSEEN else first_item(place)
-    picture = picture_of(item) if item else None
     return OpenCampaign(
         campaign_id=place.campaign_id,
         name=recipe_name(place.campaign.name),
@@ -279,8 +308,8 @@ def _open(
         pace=pace(seconds for _at, seconds, campaign, live in submissions if live and campaign == place.campaign_id),
         cohort_name=place.cohort.name,
         progress=progress,
-        picture=picture,
-        words=words_of(item) if item and picture is None else "",
+        picture=sample.picture,
+        words=sample.words,
         why=no_work_text(nothing.reason, nothing.until, zone) if nothing else None,
         begun=own is not None,
         own=own or 0,
@@ -302,18 +331,6 @@ def summary_of(place: CampaignCohort) -> str:
         return recipe_name(summary).replace("{target}", place.cohort.name)
     fields = sheet_of(place.campaign.sheet_version).fields
     return localise(fields[0].label, get_language() or "en", place.cohort.name) if fields else ""
-
-
-def first_item(place: CampaignCohort) -> Item | None:
-    """Of the first slot that is still open; else of any. One index entry is read."""
-    slots = Slot.objects.filter(cohort=place)
-    item = slots.filter(open=True).order_by("position").values_list("unit__item_id", flat=True).first()
-    item = item or slots.values_list("unit__item_id", flat=True).first()
-    return Item.objects.only("text", "concept").filter(pk=item).first() if item else None
-
-
-def picture_of(item: Item) -> ItemImage | None:
-    return ItemImage.objects.filter(item=item).select_related("image").order_by("role").first()
 
 
 def words_of(item: Item) -> str:

@@ -19,12 +19,21 @@ ACTIVE_LIMIT = 200
 # committed after it, is not passed by. What goes to the end of the queue (END in slots.py) is later than every cursor.
 HORIZON = "((extract(epoch FROM clock_timestamp()) - 120) * 1000000)::bigint"
 
-NOT_HAD = """(SELECT had.id FROM annotation_assignment had WHERE had.campaign_id = %(campaign)s
-              AND had.unit_id = s.unit_id AND had.rater_id = %(rater)s LIMIT 1) IS NULL"""
 
+def not_had(campaign: str, rater: str) -> str:
+    """Whether a person had no place in the unit of a slot `s`. Expressions of the statement, as in `staffed`."""
+    return f"""(SELECT had.id FROM annotation_assignment had WHERE had.campaign_id = {campaign}
+              AND had.unit_id = s.unit_id AND had.rater_id = {rater} LIMIT 1) IS NULL"""
+
+
+def may_have(campaign: str, staffing: str, rater: str) -> str:
+    return f"{not_had(campaign, rater)} AND {staffed(staffing, rater)} AND {not_judged(staffing, rater)}"
+
+
+NOT_HAD = not_had("%(campaign)s", "%(rater)s")
 STAFFED = staffed("%(staffing)s::text", "%(rater)s")
 NOT_JUDGED = not_judged("%(staffing)s::text", "%(rater)s")
-MAY_HAVE = f"{NOT_HAD} AND {STAFFED} AND {NOT_JUDGED}"
+MAY_HAVE = may_have("%(campaign)s", "%(staffing)s::text", "%(rater)s")
 ANYONE_MAY_HAVE = f"{NOT_HAD} AND {NOT_JUDGED}"  # the same where the stage is for anyone
 
 ANY = "annotation_slot s WHERE s.cohort_id = %(cohort)s AND s.open AND s.position >= %(cursor)s"

@@ -3,15 +3,16 @@
 Everything a person does in a campaign is in the order of their Participation's lock: two tabs get the same item.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import Any
 
 from annotation.models import Assignment, CampaignCohort
 from annotation.queries import assignments
 from annotation.queries.gate import SHUTS_OUT, Gate, Reason, check_gate
 from annotation.queries.packs import reserved_places
-from annotation.services.queue.claim import MAY_HAVE, LockedParticipation, claim
+from annotation.services.queue.claim import LockedParticipation, claim, may_have
 from annotation.services.queue.leases import release_expired
 from annotation.services.queue.locks import lock_participation_of
 from annotation.services.transactions import in_transaction
@@ -86,7 +87,8 @@ def claim_current_and_next(
         return Work(None, None, NoWork(allowed.refused, allowed.until))
     if not allowed.refused:
         if True not in reserved and not _claim(seat, lease, at, wait):
-            return Work(None, None, _explain_no_work(seat))
+            place_of_seat = Place(seat.cohort_id, seat.campaign_id, seat.staffing)
+            return Work(None, None, _explain_no_work(seat.rater_id, [place_of_seat])[seat.cohort_id])
         if False not in reserved and (allowed.remaining is None or allowed.remaining > 1):
             claim(seat, in_hand=False, lease_until=lease, at=at)
     return _work(seat, at, lease, place)
@@ -133,51 +135,72 @@ def _held(rows: Sequence[Assignment]) -> Work:
     return Work(by_hand.get(True), by_hand.get(False), None)
 
 
+MAY_HAVE_THERE = may_have("place.campaign", "place.staffing", "%(rater)s")
+PLACES = """unnest(%(cohorts)s::bigint[], %(campaigns)s::bigint[], %(staffings)s::text[])
+  AS place(cohort, campaign, staffing)"""
 # As the claim finds: what the person has, what they lost and may have again, the first open slot they never had.
 LEFT = f"""
-WITH seat AS MATERIALIZED (
-  SELECT id, cursor FROM annotation_participation WHERE cohort_id = %(cohort)s AND rater_id = %(rater)s
-)
-SELECT EXISTS (SELECT FROM annotation_assignment a
-    WHERE a.participation_id = (SELECT id FROM seat) AND a.state = 'reserved')
+SELECT place.cohort FROM {PLACES}
+  LEFT JOIN annotation_participation seat ON seat.cohort_id = place.cohort AND seat.rater_id = %(rater)s
+WHERE EXISTS (SELECT FROM annotation_assignment a WHERE a.participation_id = seat.id AND a.state = 'reserved')
   OR EXISTS (SELECT FROM annotation_assignment a JOIN annotation_slot s ON s.id = a.slot_id
-    WHERE a.participation_id = (SELECT id FROM seat) AND a.state = 'released' AND s.open)
-  OR (SELECT s.id FROM annotation_slot s WHERE s.cohort_id = %(cohort)s AND s.open
-      AND s.position >= coalesce((SELECT cursor FROM seat), 0) AND {MAY_HAVE}
+    WHERE a.participation_id = seat.id AND a.state = 'released' AND s.open)
+  OR (SELECT s.id FROM annotation_slot s WHERE s.cohort_id = place.cohort AND s.open
+      AND s.position >= coalesce(seat.cursor, 0) AND {MAY_HAVE_THERE}
     ORDER BY s.position LIMIT 1) IS NOT NULL
 """  # noqa: S608  (a constant)
+# Why nothing is left: when the first place that others hold comes back, and what the tallies say.
+WHY = f"""
+SELECT place.cohort, (SELECT min(a.lease_until) FROM annotation_assignment a JOIN annotation_slot s ON s.id = a.slot_id
+    WHERE a.state = 'reserved' AND s.cohort_id = place.cohort AND {MAY_HAVE_THERE}),
+  NOT EXISTS (SELECT FROM annotation_slot WHERE cohort_id = place.cohort),
+  coalesce(tally.submitted >= nullif(tally.wanted, 0), false), coalesce(tally.wanted, 0) = 0,
+  EXISTS (SELECT FROM annotation_participation p JOIN annotation_assignment a ON a.participation_id = p.id
+    WHERE p.cohort_id = place.cohort AND p.rater_id = %(rater)s)
+FROM {PLACES}, LATERAL (SELECT sum(submitted) AS submitted, sum(wanted) AS wanted
+  FROM annotation_tally WHERE cohort_id = place.cohort) tally
+"""  # noqa: S608  (a constant)
+
+
+@dataclass(frozen=True)
+class Place:
+    """What a person may be given is read for a cohort of a campaign."""
+
+    cohort_id: int
+    campaign_id: int
+    staffing: str
 
 
 def no_work_reason(rater: Rater, place: CampaignCohort, at: datetime) -> NoWork | None:
     """Why opening this now would bring no work. Takes no place and no lock."""
-    staffing = place.campaign.stage.staffing
-    params = {"cohort": place.pk, "campaign": place.campaign_id, "rater": rater.pk, "staffing": staffing}
-    [(some,)] = fetch(LEFT, params)
-    if some:
-        return None
-    why = _explain_no_work(LockedParticipation(0, place.campaign_id, place.pk, rater.pk, 0, staffing=staffing))
-    return None if why.until is not None and why.until <= at else why
+    return no_work_reasons(rater, [place], at).get(place.pk)
 
 
-def _explain_no_work(seat: LockedParticipation) -> NoWork:
-    """Told apart by what is true in this transaction: others' reservations first, for those may come back."""
-    [(until,)] = fetch(
-        f"""SELECT min(a.lease_until) FROM annotation_assignment a JOIN annotation_slot s ON s.id = a.slot_id
-            WHERE a.state = 'reserved' AND s.cohort_id = %(cohort)s AND {MAY_HAVE}""",  # noqa: S608  (a constant)
-        {
-            "cohort": seat.cohort_id, "campaign": seat.campaign_id, "rater": seat.rater_id, "staffing": seat.staffing
-        },
-    )  # fmt: skip
+def no_work_reasons(rater: Rater, places: Iterable[CampaignCohort], at: datetime) -> dict[int, NoWork]:
+    """By its id, each of these places where opening it now would bring no work, and why. Two queries."""
+    wanted = [Place(place.pk, place.campaign_id, place.campaign.stage.staffing) for place in places]
+    with_work = {cohort for (cohort,) in fetch(LEFT, _params(rater.pk, wanted))} if wanted else set()
+    reasons = _explain_no_work(rater.pk, [place for place in wanted if place.cohort_id not in with_work])
+    return {cohort: why for cohort, why in reasons.items() if why.until is None or why.until > at}
+
+
+def _params(rater_id: int, places: Sequence[Place]) -> dict[str, Any]:
+    return {
+        "rater": rater_id, "cohorts": [place.cohort_id for place in places],
+        "campaigns": [place.campaign_id for place in places], "staffings": [place.staffing for place in places],
+    }  # fmt: skip
+
+
+def _explain_no_work(rater_id: int, places: Sequence[Place]) -> dict[int, NoWork]:
+    """Of each place by its cohort, as it is in this transaction."""
+    rows = fetch(WHY, _params(rater_id, places)) if places else []
+    return {cohort: _reason(*why) for cohort, *why in rows}
+
+
+def _reason(until: datetime | None, empty: bool, full: bool, nothing_wanted: bool, begun: bool) -> NoWork:
+    """Others' reservations first, for those may come back."""
     if until is not None:
         return NoWork("all_reserved", until)
-    [(empty, full, nothing_wanted, begun)] = fetch(
-        """SELECT NOT EXISTS (SELECT FROM annotation_slot WHERE cohort_id = %(cohort)s),
-            coalesce(sum(submitted) >= nullif(sum(wanted), 0), false), coalesce(sum(wanted), 0) = 0,
-            EXISTS (SELECT FROM annotation_participation p JOIN annotation_assignment a ON a.participation_id = p.id
-              WHERE p.cohort_id = %(cohort)s AND p.rater_id = %(rater)s)
-          FROM annotation_tally WHERE cohort_id = %(cohort)s""",
-        {"cohort": seat.cohort_id, "rater": seat.rater_id},
-    )
     if empty or full:
         return NoWork("nothing_yet" if empty else "cohort_full")
     if begun:

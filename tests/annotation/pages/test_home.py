@@ -5,10 +5,12 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from annotation.models import Annotation, Assignment, Campaign, CampaignCohort, Draft, Rating
+from annotation.models import Annotation, Assignment, Campaign, CampaignCohort, Draft, Rating, Slot
 from annotation.pages.home import day_of
 from annotation.pages.status_text import duration, format_date, greeting, time_zone_for
 from annotation.services.campaigns import lifecycle
@@ -114,9 +116,6 @@ def test_home_says_why_there_is_nothing(client_of: ClientOf, world: World, campa
 def test_home_costs_the_same_however_much_there_is(
     client_of: ClientOf, world: World, campaign: Campaign, nour: User
 ) -> None:
-    from django.db import connection
-    from django.test.utils import CaptureQueriesContext
-
     client = client_of(nour)
     rate(client, campaign, nour)
     with CaptureQueriesContext(connection) as few:
@@ -126,6 +125,38 @@ def test_home_costs_the_same_however_much_there_is(
     with CaptureQueriesContext(connection) as many:
         client.get("/work/")
     assert len(many) == len(few)
+
+
+def test_home_asks_as_often_for_many_campaigns_as_for_few(
+    client_of: ClientOf, world: World, campaign: Campaign, nour: User, tarek: User
+) -> None:
+    """Of three kinds: there is work, a limit is reached, others hold all that is left. Each says its own reason."""
+    client, opened = client_of(nour), timezone.now()
+
+    def open_campaigns(name: str) -> None:
+        for kind in ("work", "limit", "held"):
+            new = lifecycle.create(world.stage, f"{name}: {kind}", world.owner, {world.egypt: 1})
+            lifecycle.open_campaign(new, world.owner, opened)
+            if kind == "limit":
+                rate(client, new, nour)
+                new.cohorts.update(most_per_person=1)
+            if kind == "held":
+                Slot.objects.filter(cohort__campaign=new, position__gt=1).delete()
+                client_of(tarek).get(f"/work/{new.pk}/")
+
+    open_campaigns("First")
+    with CaptureQueriesContext(connection) as few:
+        client.get("/work/")
+    open_campaigns("Second")
+    open_campaigns("Third")
+    with CaptureQueriesContext(connection) as many:
+        home = client.get("/work/").context["home"]
+    assert len(many) == len(few), [query["sql"] for query in many][len(few) :]
+    reasons = {row.name: row.why and row.why.reason for row in home.open}
+    assert {name.partition(": ")[2]: reason for name, reason in reasons.items() if ":" in name} == {
+        "work": None, "limit": "own_share_done", "held": "all_reserved",
+    }  # fmt: skip
+    assert all(row.picture for row in home.open)
 
 
 def test_history_pages_by_key_and_shows_each_once(
