@@ -188,9 +188,10 @@ def prioritise(slot_ids: Sequence[int], *, urgent: bool = True) -> int:
 
 
 # Items that were withdrawn or dropped, or came back, since the slots were made.
+MISFITS = f"o.wanted <> greatest({PLACES}, o.reserved + o.submitted)"
 FOLLOWS = f"""
 SELECT o.id FROM annotation_slot o JOIN annotation_campaigncohort cc ON cc.id = o.cohort_id
-WHERE o.cohort_id = %(cohort)s AND o.wanted <> greatest({PLACES}, o.reserved + o.submitted)
+WHERE o.cohort_id = %(cohort)s AND {MISFITS}
 ORDER BY o.id LIMIT %(limit)s FOR NO KEY UPDATE OF o
 """
 FOLLOWS_OF = FOLLOWS.replace(

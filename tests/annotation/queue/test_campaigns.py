@@ -4,7 +4,9 @@ from copy import deepcopy
 from datetime import timedelta
 
 import pytest
+from django.db import connection
 from django.http import Http404
+from django.test.utils import CaptureQueriesContext
 
 from annotation.access import assignment_for, campaign_for, open_work_for
 from annotation.models import Annotation, Assignment, Slot, Tally
@@ -13,7 +15,7 @@ from annotation.services.campaigns import lifecycle
 from annotation.services.campaigns.lifecycle import CampaignRefused
 from annotation.services.queue import leases, next_work, recount
 from annotation.tasks import fill_open_campaigns
-from benchmarks.models import Item
+from benchmarks.models import Item, Stage
 from people.models import CohortMember
 from tests.annotation.queue.factories import (
     NOON,
@@ -89,6 +91,23 @@ def test_items_that_come_later_get_slots_and_withdrawn_ones_lose_theirs() -> Non
     assert list(Slot.objects.filter(pk=hand.slot_id).values_list("wanted", "reserved")) == [(1, 1)]
     assert rate(hand, at=NOON).annotation.counted
     assert lifecycle.progress(campaign)[0].wanted == 1 + 4 * 2
+
+
+@pytest.mark.parametrize("in_all", [False, True])
+def test_a_campaign_that_lacks_nothing_costs_one_look_and_no_lock(in_all: bool) -> None:
+    """However many cohorts it has, also where some of them have no part in an item."""
+    stage = a_stage(3, has_target=not in_all)
+    Stage.objects.filter(pk=stage.pk).update(target_in_all=in_all)
+    stage.refresh_from_db()
+    cohorts = [a_cohort(stage.benchmark.team, label) for label in ("Egypt", "Brazil", "India")]
+    campaign = lifecycle.create(stage, "C", None, dict.fromkeys(cohorts, 1))
+    lifecycle.open_campaign(campaign, None, NOON)
+    for new, slots in ((0, 0), (2, 2 if in_all else 6), (0, 0)):
+        add_items(stage, new)
+        with CaptureQueriesContext(connection) as queries:
+            assert fill_open_campaigns() == slots
+        statements = [query["sql"] for query in queries]
+        assert new or (len(statements) == 3 and not [sql for sql in statements if "FOR NO KEY" in sql]), statements
 
 
 def test_a_sheet_is_frozen_at_the_opening_and_words_make_a_minor_version() -> None:
