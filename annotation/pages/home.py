@@ -236,7 +236,7 @@ def open_campaigns(
             submissions,
             zone,
             reasons.get(place.pk),
-            samples.get(place.pk, Sample()),
+            samples.get(place.pk, ItemSample()),
             place.pk in unread,
             packs.get(place.pk, PackCount()),
         )
@@ -273,18 +273,18 @@ def is_hidden(nothing: NoWork | None) -> bool:
 
 
 @dataclass(frozen=True)
-class Sample:
+class ItemSample:
     """What a campaign shows of one of its items: its picture, else its words."""
 
     picture: ItemImage | None = None
     words: str = ""
 
 
-def find_samples(place_ids: Collection[int]) -> dict[int, Sample]:
+def find_samples(place_ids: Collection[int]) -> dict[int, ItemSample]:
     items = first_items(place_ids)
     pictures = first_pictures(list(items.values()))
     return {
-        place: Sample(pictures[item.pk]) if item.pk in pictures else Sample(words=words_of(item))
+        place: ItemSample(pictures[item.pk]) if item.pk in pictures else ItemSample(words=words_of(item))
         for place, item in items.items()
     }
 
@@ -297,7 +297,7 @@ def _open(
     submissions: Sequence[Given],
     zone: ZoneInfo,
     nothing: NoWork | None,
-    sample: Sample,
+    sample: ItemSample,
     unread: bool,
     pack: PackCount,
 ) -> OpenCampaign:

@@ -7,7 +7,7 @@ Wanted and given answers are those of annotation.queries.progress, as on every o
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
 
 from django.db.models import Count, Max, QuerySet
@@ -20,6 +20,7 @@ from benchmarks.models import Benchmark, ItemReturn, Stage
 from benchmarks.queries.saved_recipes import recipe_of
 from benchmarks.rules.forecast import DAYS
 from jobs.models import Event
+from jobs.queries.read_once import read_once
 from jobs.queries.statements import fetch
 from people.models import Cohort, CohortMember, Rater
 
@@ -73,6 +74,9 @@ class CohortCounts:
     per_day: Counter[date] = field(default_factory=Counter)
     last_seen: datetime | None = None
     rows: list[CampaignCohort] = field(default_factory=list)
+
+    def copy(self) -> "CohortCounts":
+        return replace(self, per_day=Counter(self.per_day), rows=list(self.rows))
 
     @property
     def missing(self) -> int:
@@ -144,7 +148,7 @@ def chain_counts(stages: Sequence[Stage], at: datetime) -> ChainCounts:
 def _exhausted(lacking: Iterable[CampaignCohort], members: Mapping[int, int]) -> dict[int, Exhaustion]:
     """Those of these rows that are at work and have people, of whom nobody may give what is missing."""
     worked_on = [row.pk for row in lacking if row.campaign.state in RUNNING and members.get(row.cohort_id)]
-    return exhausted_cohorts(worked_on)
+    return read_once(("exhausted", frozenset(worked_on)), lambda: exhausted_cohorts(worked_on))
 
 
 @dataclass(frozen=True)
@@ -160,8 +164,21 @@ class _StageAnswers:
     totals: Mapping[int, CohortCounts]
     for_models: frozenset[int]
 
+    def copy(self) -> "_StageAnswers":
+        """Others' counts stay as they are when these are added to."""
+        cells = {key: counts.copy() for key, counts in self.cells.items()}
+        of_row = {pk: cells[self.rows[pk].campaign.stage_id, self.rows[pk].cohort_id] for pk in self.of_row}
+        totals = {stage: counts.copy() for stage, counts in self.totals.items()}
+        return replace(self, cells=cells, of_row=of_row, totals=totals)
+
 
 def _read_answers(stages: Sequence[Stage]) -> _StageAnswers:
+    """The board and the next action of one page read them once."""
+    key = "answers of stages", tuple(sorted(stage.pk for stage in stages))
+    return read_once(key, lambda: _read_stage_answers(stages)).copy()
+
+
+def _read_stage_answers(stages: Sequence[Stage]) -> _StageAnswers:
     rows = CampaignCohort.objects.filter(campaign__stage__in=stages, campaign__opened_at__isnull=False)
     rows_by_id = {row.pk: row for row in rows.select_related("campaign", "cohort").order_by("campaign", "pk")}
     scope = f"benchmark:{stages[0].benchmark_id}" if stages else ""

@@ -19,6 +19,7 @@ from benchmarks.queries.recipe_additions import recipe_additions
 from benchmarks.queries.recipe_cohorts import recipe_cohorts
 from benchmarks.recipes.registry import RECIPES
 from benchmarks.services.benchmarks import SlugTaken
+from jobs.queries.read_once import rows_read_once
 from people.access import visible_teams
 from people.forms.teams import TeamForm
 from people.models import User
@@ -70,7 +71,7 @@ def create(request: HttpRequest) -> HttpResponse:
 @require_safe
 def detail(request: HttpRequest, slug: str) -> HttpResponse:
     benchmark, user = benchmark_for(request.user, slug), current_user(request)
-    with permissions_asked_once():
+    with permissions_asked_once(), rows_read_once():
         return render(request, "benchmarks/detail.html", _overview(request, benchmark, user))
 
 

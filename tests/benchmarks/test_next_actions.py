@@ -439,6 +439,23 @@ def test_progress_leaves_out_withdrawn_items_and_campaigns_for_models(world: Wor
     assert "“Relevance rating” has 1 of 2." in shown(world, world.mara)
 
 
+def test_the_board_and_the_action_of_one_page_read_the_answers_once_and_the_next_page_reads_them_again(
+    world: World,
+) -> None:
+    world.add_items(3)
+    row = open_first(world).cohorts.get()
+    for n, slot in enumerate(row.slots.order_by("pk")[:2], start=1):
+        assign(row, world.nour, slot, code="3")
+        row.tallies.filter(shard=0).update(submitted=n)
+        with CaptureQueriesContext(connection) as queries:
+            page = visit(world, world.mara).page
+        read = [query["sql"] for query in queries if "sum(s.wanted), sum(s.submitted)" in query["sql"]]
+        assert len(read) == 1
+        assert f"“Relevance rating” has {n} of 3." in text_of(page), "the numbers of the action"
+        done = re.findall(r'<b>(\d+)</b> <span class="n">(.*?)</span>', page)
+        assert [number for number, wanted in done if "3" in wanted] == [str(n)] * 2, "of all cohorts, and of one"
+
+
 def test_while_people_begin_there_is_nothing_to_do_but_invite(world: World) -> None:
     world.add_items(1)
     open_first(world)
