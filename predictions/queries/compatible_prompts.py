@@ -11,6 +11,7 @@ from annotation.models import Campaign, Unit
 from annotation.services.campaigns.lifecycle import items_of
 from annotation.services.sheets.sheet_versions import sheet_of
 from benchmarks.models import ItemImage, Stage
+from jobs.queries.read_once import read_once
 from predictions.models import Endpoint
 from predictions.prompts.contract import Kind, MissingInput, Prompt, Scene, SceneImage
 from predictions.prompts.registry import prompts_for
@@ -83,6 +84,10 @@ def _can_ask(prompt: Prompt, scene: Scene, shown: Shown, stage: Stage) -> bool:
 
 
 def _first_scene(campaign: Campaign) -> tuple[Scene, Shown] | None:
+    return read_once(("first scene", campaign.pk), lambda: _read_first_scene(campaign))
+
+
+def _read_first_scene(campaign: Campaign) -> tuple[Scene, Shown] | None:
     """What is shown of that item; the unit need not be there yet."""
     items = items_of(campaign).prefetch_related("images__image", "facts").select_related("stage").order_by("pk")
     whole = items

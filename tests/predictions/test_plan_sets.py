@@ -4,7 +4,9 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.template.loader import render_to_string
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from annotation.models import Campaign
@@ -86,6 +88,18 @@ def test_models_and_conditions_are_looked_at_then_started_as_one_set(
     assert f'href="{path(world)}"' in overview
     listed = text_of(world.client(world.mara).get(f"/b/{world.benchmark.slug}/predictions/"))
     assert f"Plan set {plan_set.pk}" in listed and path(world) in listed
+
+
+def test_prices_and_what_a_sheet_shows_are_read_once_for_all_runs_that_are_looked_at(
+    world: World, campaign: Campaign, endpoint: Endpoint
+) -> None:
+    data = form_data((endpoint, "A", [FIRST, SECOND]), (endpoint, "B", [FIRST, SECOND]), budget="1")
+    with CaptureQueriesContext(connection) as queries:
+        assert press(world, "look", data).status_code == 200
+    statements = [query["sql"] for query in queries]
+    assert sum('FROM "predictions_prices"' in sql for sql in statements) <= 3, "by the outlook once, and by the page"
+    first_item = [sql for sql in statements if 'FROM "benchmarks_item" ' in sql and sql.endswith("LIMIT 1")]
+    assert sum('"benchmarks_stage"' in sql for sql in first_item) == 1, first_item
 
 
 def test_pressing_again_or_sending_the_form_again_opens_only_what_is_missing(

@@ -20,6 +20,7 @@ from django.utils.translation import ngettext
 from django.views.decorators.debug import sensitive_variables
 
 from jobs.models import record
+from jobs.queries.read_once import read_once
 from people.models import Team, User
 from predictions.backends import capability_probes, torch_setup
 from predictions.backends.contract import Backend, CallError, Encoder
@@ -289,7 +290,8 @@ def price_of(endpoint: Endpoint, model: str, at: datetime) -> tuple[Prices | Non
 
     Empty where the model has no price: then nobody knows what it costs.
     """
-    prices = Prices.objects.filter(endpoint=endpoint, created_at__lte=at).order_by("-number").first()
+    in_force = Prices.objects.filter(endpoint=endpoint, created_at__lte=at).order_by("-number")
+    prices = read_once(("prices", endpoint.pk, at), in_force.first)
     if prices is None:
         return None, {}
     row = _price_row(prices, model)

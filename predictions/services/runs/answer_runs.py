@@ -79,7 +79,7 @@ def check_plan(plan: RunPlan, at: datetime, most_seconds: float = plans.MOST_SEC
     RunRefused."""
     _check(plan, at)
     _check_rater(plan, _known_rater(plan))
-    looked = plans.estimate(plan, most_seconds)
+    looked = plans.estimate(plan, most_seconds, at)
     reason = no_input_reason(looked.units, looked.missing_input) if looked.units else _nothing_reason(plan, 0)
     if reason:
         raise RunRefused(reason)

@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 
 from benchmarks.models import Benchmark
 from jobs.models import record
+from jobs.queries.read_once import rows_read_once
 from people.models import Team, User
 from predictions.models import Call, PlanSet, Run
 from predictions.services.runs import answer_runs, plans
@@ -53,9 +54,11 @@ class RunOutlook:
 
 
 def outlook(planned: Sequence[PlannedRun], budget: Decimal | None, at: datetime) -> list[RunOutlook]:
-    """What each run would ask and cost, with nothing written and nothing sent."""
+    """What each run would ask and cost, with nothing written and nothing sent. Prices, and the item that tells which
+    prompts fit, are read once for all runs of an endpoint and of a campaign."""
     new = max(1, len(planned))
-    return [_outlook(each, budget, at, MOST_SECONDS / new) for each in planned]
+    with rows_read_once():
+        return [_outlook(each, budget, at, MOST_SECONDS / new) for each in planned]
 
 
 def _outlook(planned: PlannedRun, budget: Decimal | None, at: datetime, most_seconds: float) -> RunOutlook:

@@ -4,6 +4,7 @@ import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
@@ -128,13 +129,13 @@ def existing_run(plan: RunPlan) -> Run | None:
     return rows.filter(rater__name=name, rater__setting=setting).order_by("-pk").first()
 
 
-def estimate(plan: RunPlan, most_seconds: float = MOST_SECONDS) -> CostEstimate:
-    """What the run would ask, take from what is kept, and cost. `most_seconds`: for reading pictures."""
+def estimate(plan: RunPlan, most_seconds: float = MOST_SECONDS, at: datetime | None = None) -> CostEstimate:
+    """What the run would ask, take from what is kept, and cost at `at` (now). `most_seconds`: for reading pictures."""
     spots = select_item_targets(plan.campaign, plan.selection, plan.seed)
     looked = missing_input(plan, spots)
     some = looked.found[:COUNTED]
     askable = [(scene, asked) for _unit, scene, asked, _code in some if asked is not None]
-    prices, row = endpoints.price_of(plan.endpoint, plan.model, timezone.now())
+    prices, row = endpoints.price_of(plan.endpoint, plan.model, at or timezone.now())
     cached, read = _count_cached(plan, [asked.requests for _scene, asked in askable], most_seconds)
     sums = _sums(plan, askable, Rates.of(row))
     sent = len(spots) - looked.n
