@@ -47,6 +47,9 @@ TAKEN = """(shown) => {
 """Whether a press on Submit was accepted: the next sheet is there, or this one is being sent."""
 REPLACED = ("ERR_ABORTED", "interrupted by another navigation")
 """What Chromium says of a page that another one took the place of while it loaded."""
+NOT_PRESSED = ("not attached", "DOM.scrollIntoViewIfNeeded")
+"""What Playwright says of a button that was replaced before it was pressed: its form was drawn anew after a choice, or
+the page of a job that ended loaded itself anew."""
 ARRIVED = """() => (!window.pressed?.isConnected && document.readyState === 'complete'
   ? document.documentElement.outerHTML : null)"""
 """The page that followed what was pressed, once it is whole."""
@@ -86,10 +89,8 @@ class BrowserPages(LinkClient):
             try:
                 element.click()
                 break
-            except (
-                Error
-            ) as error:  # a form that is drawn anew after a choice replaces its button, which was not pressed
-                if "not attached" not in error.message:
+            except Error as error:
+                if not any(text in error.message for text in NOT_PRESSED):
                     raise
         else:
             raise AssertionError(f"{label} on {self.path} never rests")
