@@ -449,7 +449,7 @@ def test_the_board_and_the_action_of_one_page_read_the_answers_once_and_the_next
         row.tallies.filter(shard=0).update(submitted=n)
         with CaptureQueriesContext(connection) as queries:
             page = visit(world, world.mara).page
-        read = [query["sql"] for query in queries if "sum(s.wanted), sum(s.submitted)" in query["sql"]]
+        read = [query["sql"] for query in queries if "annotation_tally" in query["sql"]]
         assert len(read) == 1
         assert f"“Relevance rating” has {n} of 3." in text_of(page), "the numbers of the action"
         done = re.findall(r'<b>(\d+)</b> <span class="n">(.*?)</span>', page)
