@@ -2,10 +2,9 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from datetime import date, datetime
 from functools import partial
-from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from evaluation.metrics.boxes import LabelRule, corners_of
 from evaluation.metrics.distance_alpha import AnswerTable
 from evaluation.metrics.partitions import Partition, Partitions
 from evaluation.queries.hidden_places import hidden_places
+from evaluation.queries.rater_order import RaterOrder
 from evaluation.queries.rating_rows import asked_by_cohort, units_of
 from evaluation.queries.ratings import (
     WEEKS,
@@ -59,19 +59,22 @@ def _build_tables(rows: list[Row], selection: Selection) -> RatingTables:
     every = [(cohort, condition) for cohort in cohorts for condition in selection.conditions]
     raters = {cohort: len({row[3] for row in rows if cohort in (row[0], POOLED)}) for cohort in cohorts}
     hidden = hidden_places(selection, counted_annotations(selection))
-    tables = {cell: _table(cells[cell], selection) for cell in every}
+    order = _places_of(rows, selection)
+    tables = {cell: _table(cells[cell], order, selection) for cell in every}
     return RatingTables(tables, raters, {cell: hidden.within(*cell, partial(_places, cells[cell])) for cell in every})
 
 
 def cohort_answer_tables(selection: Selection) -> RatingTables:
     """Each cohort's answers under all conditions together, by (cohort, "")."""
     rows: dict[int, list[Row]] = defaultdict(list)
-    for row in answer_rows(selection):
+    every = answer_rows(selection)
+    for row in every:
         for cohort in {row[0], POOLED}:
             rows[cohort].append(row)
+    order = _places_of(every, selection)
     hidden, cohorts = hidden_places(selection, counted_annotations(selection)), cohorts_of(selection)
     return RatingTables(
-        {(cohort, ""): _table(rows[cohort], selection) for cohort in cohorts},
+        {(cohort, ""): _table(rows[cohort], order, selection) for cohort in cohorts},
         {cohort: len({row[3] for row in rows[cohort]}) for cohort in cohorts},
         {(cohort, ""): hidden.within(cohort, None, partial(_places, rows[cohort])) for cohort in cohorts},
     )
@@ -119,8 +122,14 @@ def one_per_rater(rows: Iterable[Row], repeats: str) -> dict[tuple[int, int], Ro
     return latest
 
 
-def _table(rows: list[Row], selection: Selection) -> Partitions | AnswerTable:
-    latest = sorted(one_per_rater(rows, selection.repeats).items(), key=itemgetter(0))
+def _places_of(rows: list[Row], selection: Selection) -> dict[int, int]:
+    """Each rater's place in sums."""
+    order = RaterOrder(selection.benchmark_id, np.array([row[3] for row in rows], np.int64))
+    return {rater: place for place, rater in enumerate(order.sorted_ids)}
+
+
+def _table(rows: list[Row], order: Mapping[int, int], selection: Selection) -> Partitions | AnswerTable:
+    latest = sorted(one_per_rater(rows, selection.repeats).items(), key=lambda pair: (pair[0][0], order[pair[0][1]]))
     if selection.level == "partition":
         return Partitions.from_rows((unit, rater, Partition.of(row[5])) for (unit, rater), row in latest)
     return AnswerTable.from_rows(

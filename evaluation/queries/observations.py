@@ -14,6 +14,7 @@ import numpy as np
 
 from benchmarks.models import Benchmark, Item
 from evaluation.metrics.counts import Bools, Floats, Ints, Ratings
+from evaluation.queries.rater_order import RaterOrder
 from evaluation.queries.rating_rows import coded_rows, target_names
 from evaluation.queries.ratings import counted_annotations, renumber, select_repeats
 from evaluation.selections.selection import Selection
@@ -129,7 +130,7 @@ class Observations:
         if self.level != "nominal" and np.isnan(self.value).any():
             return self.where(~np.isnan(self.value)).ratings
         units, unit = renumber(self.unit_pk)
-        raters, rater = renumber(np.array([who.pk for who in self.raters], np.int64)[self.rater])
+        raters, rater = renumber(self.rater)
         value = self.code.astype(np.float64) if self.level == "nominal" else self.value
         return Ratings(unit, rater, value, units, raters)
 
@@ -141,7 +142,7 @@ def _property(thing: ObservedItem, name: str) -> Any:
 def observe(selection: Selection) -> Observations:
     """Everything the selection counts, in one streamed query; names are read once for each thing, not for each row."""
     coded = coded_rows(selection)
-    once_each = _select_one_per_pair(coded.rows, selection.repeats)
+    once_each = _select_one_per_pair(coded.rows, selection)
     rows, place = coded.rows[once_each], coded.place[once_each]
     items = observed_items(set(np.unique(coded.units.item[place]).tolist()))
     raters = observed_raters(Benchmark.objects.get(pk=selection.benchmark_id), np.unique(rows["rater"]).tolist())
@@ -232,7 +233,7 @@ def _map_values(values: Any, to: Mapping[int, int]) -> Ints:
     return places
 
 
-def _select_one_per_pair(rows: Any, repeats: str) -> Ints:
+def _select_one_per_pair(rows: Any, selection: Selection) -> Ints:
     """The place of one row for each unit and rater, by both: the latest or the first answer."""
-    raters, rater = renumber(rows["rater"])
-    return select_repeats(rows["unit"] * max(raters, 1) + rater, rows, repeats)
+    raters, rater = renumber(RaterOrder(selection.benchmark_id, rows["rater"]).places(rows["rater"]))
+    return select_repeats(rows["unit"] * max(raters, 1) + rater, rows, selection.repeats)

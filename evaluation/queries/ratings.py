@@ -14,6 +14,7 @@ from annotation.models import Annotation
 from annotation.queries.consent_withdrawal import NEVER_SELECTED
 from evaluation.metrics.counts import Floats, Ints, Ratings
 from evaluation.queries.hidden_places import Hidden, hidden_places
+from evaluation.queries.rater_order import RaterOrder
 from evaluation.queries.rating_rows import Rows, params_of, rating_rows
 from evaluation.selections.catalogue import POOLED
 from evaluation.selections.selection import Selection
@@ -103,26 +104,30 @@ def by_cohort(selection: Selection, rows: Rows | None = None) -> RatingTables:
     """Each cohort's ratings under all conditions together, by (cohort, "")."""
     rows = _read_rows(selection) if rows is None else rows
     read = RatingTables({}, {}, {})
-    hidden = hidden_places(selection, counted_annotations(selection))
+    hidden, order = hidden_places(selection, counted_annotations(selection)), _rater_order(selection, rows)
     for cohort in cohorts_of(selection):
         of_cohort = _of_cohort(rows, cohort)
         read.raters[cohort] = int(np.unique(of_cohort["rater"]).size)
-        read.cells[cohort, ""] = _renumber(of_cohort, selection.repeats)
+        read.cells[cohort, ""] = _renumber(of_cohort, order, selection.repeats)
         read.hidden[cohort, ""] = hidden.within(cohort, None, partial(_places, of_cohort))
     return read
 
 
 def _build_tables(rows: Rows, selection: Selection) -> RatingTables:
     read = RatingTables({}, {}, {})
-    hidden = hidden_places(selection, counted_annotations(selection))
+    hidden, order = hidden_places(selection, counted_annotations(selection)), _rater_order(selection, rows)
     for cohort in cohorts_of(selection):
         of_cohort = _of_cohort(rows, cohort)
         read.raters[cohort] = int(np.unique(of_cohort["rater"]).size)
         for place, condition in enumerate(selection.conditions):
             of_cell = of_cohort[of_cohort["condition"] == place]
-            read.cells[cohort, condition] = _renumber(of_cell, selection.repeats)
+            read.cells[cohort, condition] = _renumber(of_cell, order, selection.repeats)
             read.hidden[cohort, condition] = hidden.within(cohort, condition, partial(_places, of_cell))
     return read
+
+
+def _rater_order(selection: Selection, rows: Rows) -> RaterOrder:
+    return RaterOrder(selection.benchmark_id, rows["rater"])
 
 
 def _places(rows: Rows) -> set[tuple[int, int]]:
@@ -142,14 +147,16 @@ class CohortRatings:
 def cohort_ratings(selection: Selection, cohort: int) -> CohortRatings:
     rows = rating_rows(selection, dated=True)
     of_cohort = rows[rows["cohort"] == cohort]
-    settled, order = _sort_ratings(of_cohort, selection.repeats)
-    return CohortRatings(settled, [int(r) for r in np.unique(of_cohort["rater"])], of_cohort["at"][order])
+    raters = _rater_order(selection, of_cohort)
+    settled, order = _sort_ratings(of_cohort, raters, selection.repeats)
+    return CohortRatings(settled, raters.sorted_ids, of_cohort["at"][order])
 
 
 def pooled_ratings(selection: Selection) -> tuple[Ratings, list[int]]:
     """The ratings of all cohorts and conditions in one, and the units' ids in the order of their numbers."""
     rows = rating_rows(selection)
-    return _renumber(rows, selection.repeats), [int(u) for u in np.unique(rows["unit"])]
+    order = _rater_order(selection, rows)
+    return _renumber(rows, order, selection.repeats), [int(u) for u in np.unique(rows["unit"])]
 
 
 def asked_units(selection: Selection) -> dict[Cell, int]:
@@ -190,18 +197,18 @@ def inclusion_filter(selection: Selection, annotation: str = "") -> Q:
     return wanted
 
 
-def _renumber(rows: Rows, repeats: str) -> Ratings:
+def _renumber(rows: Rows, order: RaterOrder, repeats: str) -> Ratings:
     """Units and raters renumbered from 0, with one answer of each person to each unit."""
-    return _sort_ratings(rows, repeats)[0]
+    return _sort_ratings(rows, order, repeats)[0]
 
 
-def _sort_ratings(rows: Rows, repeats: str) -> tuple[Ratings, Ints]:
+def _sort_ratings(rows: Rows, rater_order: RaterOrder, repeats: str) -> tuple[Ratings, Ints]:
     """The ratings by unit, then by rater, so that every sum over them is made in one order; and each one's row.
 
     Of several answers of a person to a unit, in different campaigns, the one that was given first or last.
     """
     units, unit = renumber(rows["unit"])
-    raters, rater = renumber(rows["rater"])
+    raters, rater = renumber(rater_order.places(rows["rater"]))
     order = _select_counted(unit * max(raters, 1) + rater, units * raters, rows, repeats)
     value: Floats = rows["value"]
     return Ratings(unit[order], rater[order], value[order], units, raters), order

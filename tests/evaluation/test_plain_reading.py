@@ -109,7 +109,7 @@ def selections(awkward: World) -> Iterator[Selection]:
 
 def selected_ratings(selection: Selection) -> Iterator[tuple[Any, Rating]]:
     """One instance for each row, and every condition in Python."""
-    rows = Rating.objects.select_related("annotation", "unit__item", "rater").order_by(
+    rows = Rating.objects.select_related("annotation", "unit__item__stage__benchmark", "rater").order_by(
         "annotation__submitted_at", "annotation_id"
     )
     for row in rows:
@@ -131,12 +131,19 @@ def selected_ratings(selection: Selection) -> Iterator[tuple[Any, Rating]]:
 
 
 def settled(rows: list[Rating], selection: Selection) -> list[Rating]:
-    """Of several answers of one rater to a unit, the last or the first; by unit, then by rater."""
+    """Of several answers of one rater to a unit, the last or the first; by unit, then by the rater's name."""
     rows_by_pair: dict[tuple[int, int], Rating] = {}
     for row in rows:
         if selection.repeats == "latest" or (row.unit_id, row.rater_id) not in rows_by_pair:
             rows_by_pair[row.unit_id, row.rater_id] = row
-    return [row for _pair, row in sorted(rows_by_pair.items())]
+    return sorted(rows_by_pair.values(), key=lambda row: (row.unit_id, rater_name(row)))
+
+
+def rater_name(row: Rating) -> tuple[bool, str, str]:
+    """By which raters are sorted: it is the same on each site, as their numbers are not."""
+    rater, benchmark = row.rater, row.unit.item.stage.benchmark
+    is_model = rater.kind == "model"
+    return is_model, rater.name if is_model else benchmark.pseudonym(rater.pk), rater.setting
 
 
 def by_cohort(selection: Selection) -> dict[int, list[Rating]]:
@@ -154,8 +161,8 @@ def by_cohort(selection: Selection) -> dict[int, list[Rating]]:
 
 def rating_triples(rows: list[Rating]) -> list[tuple[int, int, str]]:
     """Units and raters by their place among those that are there, as measures see them."""
-    units, raters = (sorted({getattr(row, name) for row in rows}) for name in ("unit_id", "rater_id"))
-    return [(units.index(row.unit_id), raters.index(row.rater_id), row.code) for row in rows]
+    units, raters = sorted({row.unit_id for row in rows}), sorted({rater_name(row) for row in rows})
+    return [(units.index(row.unit_id), raters.index(rater_name(row)), row.code) for row in rows]
 
 
 def read_triples(read: Any, codes: list[str] | None = None) -> list[tuple[int, int, str]]:
@@ -254,7 +261,7 @@ def test_a_model_that_was_asked_again_says_one_thing_and_the_selection_says_whic
     assert latest.code.tolist() != first.code.tolist()
     counted = observe(replace(chosen, counted="counted"))
     asked_once = Rating.objects.filter(rater__kind="model", annotation__assignment__repeat=0)
-    order = asked_once.order_by("unit_id", "rater_id").values_list("code", flat=True)
+    order = asked_once.order_by("unit_id", "rater__name", "rater__setting").values_list("code", flat=True)
     assert [counted.codes[c] for c in counted.code] == list(order)
     words = chosen.description(catalogue_of(awkward.benchmark), "en")
     assert "Where somebody answered twice, or a model was asked again, the latest answer." in words
