@@ -1,9 +1,9 @@
 // Other windows of this browser with the same sheet: they tell each other, and the server hears nothing of it.
 
-/** `others(n)`: so many have this sheet, too; `answered(decided)`: one of them has submitted it, or changed or left it. */
+/** `others(n)`: so many have this sheet, too; `answered(decided, draft)`: one of them has submitted it, or changed or left it. */
 export class Windows {
   constructor(person, { others, answered }) {
-    Object.assign(this, { others, answered, id: String(Math.random()), of: null, ids: new Set(), past: new Set() });
+    Object.assign(this, { others, answered, id: String(Math.random()), of: null, ids: new Set(), past: new Map() });
     if (!("BroadcastChannel" in globalThis)) return;
     this.channel = new BroadcastChannel(`emic:${person}`);
     this.channel.onmessage = ({ data }) => this.hear(data);
@@ -17,17 +17,19 @@ export class Windows {
     this.tell("left");
     Object.assign(this, { of, ids: new Set() });
     this.tell("here");
-    if (this.past.delete(of)) setTimeout(() => of === this.of && this.answered()); // a reply from before brought it
+    const draft = this.past.get(of);
+    if (this.past.delete(of)) setTimeout(() => of === this.of && this.answered(false, draft)); // a reply from before brought it
   }
 
-  tell(what, of = this.of) {
-    if (of) this.channel?.postMessage({ what, of, id: this.id });
+  /** `draft`: the number of the draft from which it was answered. */
+  tell(what, of = this.of, draft = Infinity) {
+    if (of) this.channel?.postMessage({ what, of, id: this.id, draft });
   }
 
-  hear({ what, of, id }) {
-    if (what === "answered" && of !== this.of) this.past.add(of);
+  hear({ what, of, id, draft }) {
+    if (what === "answered" && of !== this.of) this.past.set(of, draft);
     if (of !== this.of) return;
-    if (what === "answered" || what === "decided") return this.answered(what === "decided");
+    if (what === "answered" || what === "decided") return this.answered(what === "decided", draft);
     if (what === "left") this.ids.delete(id);
     else if (!this.ids.has(id)) {
       this.ids.add(id);

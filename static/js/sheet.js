@@ -22,7 +22,7 @@ const DONE = 200; // sheets of packs that are known to be answered
 
 let bench, form, assignment, clock = 0;
 let active = 0, ticked = 0, moved = 0;
-let newer = 0, mine = null, blank = [], undoTimer = 0, againTimer = 0, awaySince = 0;
+let newer = 0, mine = null, blank = [], unsaved = false, undoTimer = 0, againTimer = 0, awaySince = 0;
 let saved = null; // { words, at }
 let sending = false, undoing = false;
 let slow = []; // timers of the answer that is being sent
@@ -39,38 +39,45 @@ function begin({ fresh = true, focus = false } = {}) {
   assignment = bench.dataset.assignment ?? null;
   if (before !== undefined && before !== assignment) closeSkip();
   newer = 0;
-  undoNext = false;
+  unsaved = sending = undoNext = false;
   autosave.stop();
   windows.begin(assignment);
   keepsRoom();
   clearTimeout(againTimer);
   active = 0;
   ticked = moved = Date.now();
-  sending = outbox.has(assignment);
-  bench.classList.toggle("sends", sending);
   if (pack) clock = device.get("clock", 0); // the page may be hours old
   else if (fresh && bench.dataset.now) clock = Date.parse(bench.dataset.now) - Date.now();
   watchUndo();
   if (pack) tellPack();
   if (bench.dataset.again) againTimer = setTimeout(lookAgain, bench.dataset.again * 1000);
+  if (form) beginForm(focus);
+  sending = isGiven();
+  bench.classList.toggle("sends", sending);
   if (!form) return focus && rest();
+  begun({ bench, form, assignment });
+  ready();
+  picture();
+  if (focus) focusFirst();
+}
+
+function beginForm(focus) {
   form.noValidate = true;
   form.elements.shown_at.value = new Date(Date.now() + clock).toISOString();
   if (crypto.randomUUID) form.elements.client_key.value = crypto.randomUUID();
   if (bench.dataset.draftSaved && !focus) say("draft", Date.parse(bench.dataset.draftSaved) - clock);
   restore();
   blank = answersOf();
-  begun({ bench, form, assignment });
-  ready();
-  picture();
-  if (focus) {
-    const why = form.querySelector(".msg.err:not([hidden]), .msg:has([type=checkbox][name=confirmed])");
-    const first = why?.closest("[data-field], [data-remark]") ?? form;
-    focusOn(first);
-    if (why) announce(why.textContent);
-    if (first === form) scrollTo(0, 0);
-    else first.scrollIntoView();
-  }
+}
+
+/** What is wrong with the sheet comes first, else its question. */
+function focusFirst() {
+  const why = form.querySelector(".msg.err:not([hidden]), .msg:has([type=checkbox][name=confirmed])");
+  const first = why?.closest("[data-field], [data-remark]") ?? form;
+  focusOn(first);
+  if (why) announce(why.textContent);
+  if (first === form) scrollTo(0, 0);
+  else first.scrollIntoView();
 }
 
 /** The reason that somebody chooses to skip a sheet is not a reason to skip the next. */
@@ -98,7 +105,9 @@ function rest() {
 const kept = (name) => name.startsWith("a-") || name === "trace";
 const answersOf = () => [...new FormData(form)].filter(([name]) => kept(name));
 const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
-
+const version = () => Number(form.elements.draft_version.value); // of the draft on this page
+const isUntouched = () => same(blank, answersOf());
+const keepHere = () => device.keep(assignment, { answers: answersOf(), version: version() });
 function put(answers) {
   const nth = {}; // of several inputs of one name, each gets its own
   for (const input of form.elements) {
@@ -113,13 +122,33 @@ function put(answers) {
 
 /** After a reload: what was typed here last, unless another window has saved since. */
 function restore() {
-  const draft = device.draft(assignment);
-  if (!draft || same(draft.answers, answersOf())) return;
-  const version = Number(form.elements.draft_version.value);
-  if (draft.version >= version) {
+  const draft = device.draft(assignment), given = givenHere();
+  const isSent = draft && given && same(draft.answers, given.body.filter(([name]) => kept(name)));
+  if (!draft || same(draft.answers, answersOf()) || (isSent && version() > draftOf(given))) return;
+  unsaved = !isSent;
+  if (draft.version >= version()) {
     put(draft.answers);
     autosave.changed();
-  } else conflict(version, draft.answers);
+  } else conflict(version(), draft.answers);
+}
+
+// ---- an answer from another window -------------------------------------------------------------------------------
+
+const givenHere = () => outbox.waiting.find((one) => one.assignment === assignment);
+
+/** The number of the draft from which an answer was given. A skip has none: what was written stays, see `arrived`. */
+function draftOf({ body }) {
+  const number = body.find(([name]) => name === "draft_version");
+  return number ? Number(number[1]) : null;
+}
+
+/** Whether a window that answered from this draft had all that is on this page. */
+const isKnown = (draft) => !form || draft === null || (!newer && !unsaved && isUntouched() && version() <= draft);
+
+/** Whether the answer to this sheet waits: from this window, or from another that had all that is on this page. */
+function isGiven() {
+  const given = givenHere();
+  return Boolean(given) && (sending || isKnown(draftOf(given)));
 }
 
 /** Those that are asked: a field may wait for the answer to another. */
@@ -142,7 +171,7 @@ function ready() {
 }
 
 function submit() {
-  if (sending || (Date.now() - cameAhead < PRESSED_TWICE && same(blank, answersOf()))) return;
+  if (sending || (Date.now() - cameAhead < PRESSED_TWICE && isUntouched())) return;
   if (newer) return conflict(newer, mine); // first which of the two it is to be
   const holes = missing();
   for (const field of holes) field.querySelector("[data-missing]").hidden = false;
@@ -175,7 +204,7 @@ function deliver(url, data, key = `${Date.now()}-${Math.random()}`, stays = fals
   bench.classList.add("sends");
   data.delete("csrfmiddlewaretoken");
   if (pack) data.append("pack", "1");
-  if (form) device.keep(assignment, { answers: answersOf(), version: Number(form.elements.draft_version.value) });
+  if (form && !(url.endsWith("skip") && isUntouched())) keepHere(); // another window's draft of it may lie here
   outbox.add({ assignment, url, key, work: location.pathname, body: [...data] });
   watchSending();
   if (!stays && !location.search) goAhead();
@@ -184,7 +213,7 @@ function deliver(url, data, key = `${Date.now()}-${Math.random()}`, stays = fals
 
 /** The sheet that was loaded already takes the place of the one whose answer is on its way. */
 function goAhead() {
-  if (outbox.has(assignment)) bringAhead();
+  if (isGiven()) bringAhead();
 }
 
 function bringAhead() {
@@ -229,7 +258,10 @@ function tellPack() {
 function packTaken(entry, reply, skipped, left) {
   device.set("done", [...device.get("done", []), entry.assignment].slice(-DONE));
   if (!left) say(skipped ? "skipped" : "saved", Date.now());
-  if (entry.assignment === assignment) bringAhead();
+  if (entry.assignment === assignment) {
+    if (!sending && !isKnown(draftOf(entry))) return answeredThere(false, draftOf(entry));
+    bringAhead();
+  }
   if (reply.data.words) notice(reply.data.words);
 }
 
@@ -256,13 +288,15 @@ function arrived(entry, reply, left) {
   lineBack();
   const taken = reply.status === 200, skipped = entry.url.endsWith("skip");
   if (taken && !skipped) device.keep(entry.assignment, null); // a skip may be taken back
-  if (taken) windows.tell(reply.data.go ? "decided" : "answered", entry.assignment);
+  if (taken) windows.tell(reply.data.go ? "decided" : "answered", entry.assignment, draftOf(entry));
   if (entry.work && entry.work !== location.pathname) return ofOther(entry, reply); // this sheet stays
   if (pack && taken) return packTaken(entry, reply, skipped, left);
   if (!taken) say("here", 0);
   if (!taken && reply.status !== 422) return load();
+  if (taken && !left) say(skipped ? "skipped" : "saved", Date.now());
+  if (taken && entry.assignment === assignment && !sending && !isKnown(draftOf(entry)))
+    return answeredThere(Boolean(reply.data.go), draftOf(entry)); // this window could send what another gave
   if (left && taken) return; // another answer is still on its way
-  if (taken) say(skipped ? "skipped" : "saved", Date.now());
   if (taken && skipped) announce($("saved").dataset.skipped);
   if (reply.data.go) return entry.assignment === assignment ? location.assign(reply.data.go) : undefined;
   const next = parts(reply.data);
@@ -320,7 +354,7 @@ function emptied() {
   const wasAway = awaySince;
   lineBack();
   if (sending && !undoing) loadSoon();
-  else if (wasAway) autosave.save();
+  else if (wasAway && unsaved) autosave.save();
 }
 
 function hushWaiting() {
@@ -410,8 +444,8 @@ function lineAway() {
   if (outbox.waiting.length || device.draft(assignment)) say("here", 0);
   goAhead();
   if (pack) return; // it is what a pack is for
-  banner(outbox.has(assignment) ? $("line").dataset.waiting : $("line").dataset.words);
-  if (!outbox.has(assignment) || $("notice")) return;
+  banner(isGiven() ? $("line").dataset.waiting : $("line").dataset.words);
+  if (!isGiven() || $("notice")) return;
   notice($("line").dataset.last);
   $("notice").scrollIntoView({ block: "nearest" });
 }
@@ -432,7 +466,7 @@ function signedOut(asked = false) {
 
 onReturn(() => {
   lineBack();
-  if (form) autosave.save(); // what was typed on this sheet since, also while an earlier one is sent
+  if (form && unsaved) autosave.save(); // what was typed on this sheet since, also while an earlier one is sent
 });
 
 // ---- drafts ------------------------------------------------------------------------------------------------------
@@ -441,7 +475,8 @@ function typed() {
   ready();
   if (newer) mine = answersOf();
   if (sending && !undoing) return;
-  device.keep(assignment, { answers: answersOf(), version: Number(form.elements.draft_version.value) });
+  unsaved = true;
+  keepHere();
   if (!undoing) autosave.changed();
 }
 
@@ -452,7 +487,7 @@ function draftNow() {
   return { of: assignment, url: `${bench.dataset.base}draft`, body, answers };
 }
 
-async function draftSaved({ of }, reply) {
+async function draftSaved({ of, answers }, reply) {
   if (reply.state === "away") return lineAway();
   if (reply.state === "out") return signedOut();
   lineBack();
@@ -461,6 +496,7 @@ async function draftSaved({ of }, reply) {
   if (reply.status === 413) return notice(reply.data.words);
   if (reply.status !== 200) return;
   form.elements.draft_version.value = reply.data.version;
+  unsaved = !same(answers, answersOf());
   device.keep(of, { answers: answersOf(), version: reply.data.version });
   say("draft", Date.now());
 }
@@ -484,24 +520,25 @@ function twin(count) {
 }
 
 /** And was submitted there. What was written here is not thrown away: see `both`. `decided`: it was a change there. */
-function answeredThere(decided) {
+function answeredThere(decided, draft) {
   if (!form || sending) return;
-  if ("both" in bench.dataset) return decided && same(blank, answersOf()) ? load() : undefined;
+  if ("both" in bench.dataset) return decided && isUntouched() ? load() : undefined;
   if (newer) put(mine);
-  else if (same(blank, answersOf())) return load();
+  else if (isKnown(draft)) return load();
   give(true);
 }
 
 function settle(take) {
   $("conflict").hidden = true;
-  const version = newer;
+  const latest = newer;
   newer = 0;
   if (take === "theirs") {
     device.keep(assignment, null);
     return load(location.pathname + location.search);
   }
-  form.elements.draft_version.value = version;
+  form.elements.draft_version.value = latest;
   put(mine);
+  unsaved = true;
   ready();
   return autosave.save();
 }
@@ -819,7 +856,7 @@ addEventListener("keydown", (event) => {
   event.preventDefault();
 });
 
-addEventListener("pagehide", () => autosave.waits && form && device.keep(assignment, { answers: answersOf(), version: Number(form.elements.draft_version.value) }));
+addEventListener("pagehide", () => autosave.waits && form && keepHere());
 addEventListener("pageshow", (event) => {
   if (!event.persisted) return;
   if (!outbox.waiting.length) hushWaiting(); // a page between has sent it

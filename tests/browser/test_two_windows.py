@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from annotation.models import Annotation, Assignment, Campaign, Draft
 from people.models import User
@@ -116,6 +116,64 @@ def test_an_untouched_tab_goes_on_with_the_other(open_as: OpenAs, campaign: Camp
     assert assignment_on(first) == str(current_assignment(nour).pk)
     second.close()
     expect(first.locator("#twin")).to_have_count(0)
+
+
+def test_a_tab_that_could_send_what_another_gave_shows_both(
+    open_as: OpenAs,
+    written: Campaign,  # noqa: F811
+    nour: User,
+) -> None:
+    first, second = two_tabs(open_as, nour, f"/work/{written.pk}/")
+    sheet, tries = assignment_on(first), iter([Route.abort])
+    second.route("**/submit", lambda route: route.abort())
+    first.route("**/draft", lambda route: next(tries, Route.continue_)(route))
+    story(first).fill("Written in the first tab")
+    story(second).fill("Sent from the second tab")
+    second.keyboard.press("Control+Enter")
+    expect(first.locator("#line")).to_be_visible()  # its draft did not get through
+    assert assignment_on(first) == sheet and stories() == []
+    expect(first.locator("#bench[data-both]")).to_be_visible()  # once a draft did, the answer went out from here
+    expect(story(first)).to_have_value("Written in the first tab")
+    assert assignment_on(first) == sheet and stories() == ["Sent from the second tab"]
+    assert assignment_on(second) != sheet
+
+
+def test_a_draft_that_came_back_is_asked_about_unless_the_other_tab_began_with_it(
+    open_as: OpenAs,
+    written: Campaign,  # noqa: F811
+    nour: User,
+) -> None:
+    first, second = two_tabs(open_as, nour, f"/work/{written.pk}/")
+    for number in (1, 2):
+        sheet = assignment_on(first)
+        story(first).fill(f"Draft {number}")
+        expect(first.locator("#saved")).to_contain_text("Draft saved")
+        for page in (first, second) if number == 1 else (first,):
+            page.reload()
+        expect(story(second)).to_have_value("Draft 1" if number == 1 else "")
+        story(second).fill(f"Sent {number}")
+        answered(second, lambda: second.keyboard.press("Control+Enter"))
+        if number == 1:
+            wait_until(first, f"document.getElementById('bench').dataset.assignment !== '{sheet}'")
+    expect(first.locator("#bench[data-both]")).to_be_visible()
+    expect(story(first)).to_have_value("Draft 2")
+    assert stories() == ["Sent 1", "Sent 2"]
+
+
+def test_what_was_skipped_in_another_tab_is_not_submitted(
+    open_as: OpenAs,
+    written: Campaign,  # noqa: F811
+    nour: User,
+) -> None:
+    first, second = two_tabs(open_as, nour, f"/work/{written.pk}/")
+    sheet = assignment_on(first)
+    story(first).fill("Not ready")
+    for key in ("Escape", "Alt+s", "1", "Enter"):
+        second.keyboard.press(key)
+    wait_until(first, f"document.getElementById('bench').dataset.assignment !== '{sheet}'")
+    assert stories() == []
+    second.locator("#undo button:not(.close)").click()
+    expect(story(second)).to_have_value("Not ready")
 
 
 def test_which_of_two_drafts_it_is_to_be_is_asked_before_it_is_submitted(
