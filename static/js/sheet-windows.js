@@ -1,6 +1,6 @@
 // Other windows of this browser with the same sheet: they tell each other, and the server hears nothing of it.
 
-/** `others(n)`: so many have this sheet, too; `answered(decided, draft)`: one of them has submitted it, or changed or left it. */
+/** `others(n)`: so many have this sheet, too; `answered(decided, from)`: one of them has submitted it, or changed or left it. */
 export class Windows {
   constructor(person, { others, answered }) {
     Object.assign(this, { others, answered, id: String(Math.random()), of: null, ids: new Set(), past: new Map() });
@@ -17,19 +17,19 @@ export class Windows {
     this.tell("left");
     Object.assign(this, { of, ids: new Set() });
     this.tell("here");
-    const draft = this.past.get(of);
-    if (this.past.delete(of)) setTimeout(() => of === this.of && this.answered(false, draft)); // a reply from before brought it
+    const from = this.past.get(of);
+    if (this.past.delete(of)) setTimeout(() => of === this.of && this.answered(false, from)); // a reply from before brought it
   }
 
-  /** `draft`: the number of the draft from which it was answered. */
-  tell(what, of = this.of, draft = Infinity) {
-    if (of) this.channel?.postMessage({ what, of, id: this.id, draft });
+  /** `from`: what the sheet held that was answered. */
+  tell(what, of = this.of, from = null) {
+    if (of) this.channel?.postMessage({ what, of, id: this.id, from });
   }
 
-  hear({ what, of, id, draft }) {
-    if (what === "answered" && of !== this.of) this.past.set(of, draft);
+  hear({ what, of, id, from }) {
+    if (what === "answered" && of !== this.of) this.past.set(of, from);
     if (of !== this.of) return;
-    if (what === "answered" || what === "decided") return this.answered(what === "decided", draft);
+    if (what === "answered" || what === "decided") return this.answered(what === "decided", from);
     if (what === "left") this.ids.delete(id);
     else if (!this.ids.has(id)) {
       this.ids.add(id);

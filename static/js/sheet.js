@@ -22,7 +22,7 @@ const DONE = 200; // sheets of packs that are known to be answered
 
 let bench, form, assignment, clock = 0;
 let active = 0, ticked = 0, moved = 0;
-let newer = 0, mine = null, blank = [], unsaved = false, undoTimer = 0, againTimer = 0, awaySince = 0;
+let newer = 0, mine = null, blank = [], unsaved = false, writer = "", undoTimer = 0, againTimer = 0, awaySince = 0;
 let saved = null; // { words, at }
 let sending = false, undoing = false;
 let slow = []; // timers of the answer that is being sent
@@ -66,6 +66,7 @@ function beginForm(focus) {
   form.elements.shown_at.value = new Date(Date.now() + clock).toISOString();
   if (crypto.randomUUID) form.elements.client_key.value = crypto.randomUUID();
   if (bench.dataset.draftSaved && !focus) say("draft", Date.parse(bench.dataset.draftSaved) - clock);
+  writer = "";
   restore();
   blank = answersOf();
 }
@@ -107,7 +108,7 @@ const answersOf = () => [...new FormData(form)].filter(([name]) => kept(name));
 const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
 const version = () => Number(form.elements.draft_version.value); // of the draft on this page
 const isUntouched = () => same(blank, answersOf());
-const keepHere = () => device.keep(assignment, { answers: answersOf(), version: version() });
+const keepHere = () => device.keep(assignment, { answers: answersOf(), version: version(), by: isUntouched() ? writer : form.elements.client_key.value });
 function put(answers) {
   const nth = {}; // of several inputs of one name, each gets its own
   for (const input of form.elements) {
@@ -124,8 +125,9 @@ function put(answers) {
 function restore() {
   const draft = device.draft(assignment), given = givenHere();
   const isSent = draft && given && same(draft.answers, given.body.filter(([name]) => kept(name)));
-  if (!draft || same(draft.answers, answersOf()) || (isSent && version() > draftOf(given))) return;
+  if (!draft || same(draft.answers, answersOf()) || (isSent && version() > fromOf(given).draft)) return;
   unsaved = !isSent;
+  writer = draft.by ?? "";
   if (draft.version >= version()) {
     put(draft.answers);
     autosave.changed();
@@ -136,19 +138,23 @@ function restore() {
 
 const givenHere = () => outbox.waiting.find((one) => one.assignment === assignment);
 
-/** The number of the draft from which an answer was given. A skip has none: what was written stays, see `arrived`. */
-function draftOf({ body }) {
+/** What the sheet held that an answer came from: the number of its draft, and who wrote on it. */
+function fromOf({ body, key, url }) {
   const number = body.find(([name]) => name === "draft_version");
-  return number ? Number(number[1]) : null;
+  return { draft: number ? Number(number[1]) : 0, key, isSkip: url.endsWith("skip") };
 }
 
-/** Whether a window that answered from this draft had all that is on this page. */
-const isKnown = (draft) => !form || draft === null || (!newer && !unsaved && isUntouched() && version() <= draft);
+/** Whether another window that answered had all that is on this page. What a skip leaves is kept as it is. */
+function isKnown(from) {
+  if (!form || from?.isSkip) return true;
+  if (newer || !isUntouched()) return false;
+  return !from || writer === from.key || (!unsaved && version() <= from.draft);
+}
 
 /** Whether the answer to this sheet waits: from this window, or from another that had all that is on this page. */
 function isGiven() {
   const given = givenHere();
-  return Boolean(given) && (sending || isKnown(draftOf(given)));
+  return Boolean(given) && (sending || isKnown(fromOf(given)));
 }
 
 /** Those that are asked: a field may wait for the answer to another. */
@@ -259,7 +265,7 @@ function packTaken(entry, reply, skipped, left) {
   device.set("done", [...device.get("done", []), entry.assignment].slice(-DONE));
   if (!left) say(skipped ? "skipped" : "saved", Date.now());
   if (entry.assignment === assignment) {
-    if (!sending && !isKnown(draftOf(entry))) return answeredThere(false, draftOf(entry));
+    if (!sending && !isKnown(fromOf(entry))) return answeredThere(false, fromOf(entry));
     bringAhead();
   }
   if (reply.data.words) notice(reply.data.words);
@@ -288,14 +294,14 @@ function arrived(entry, reply, left) {
   lineBack();
   const taken = reply.status === 200, skipped = entry.url.endsWith("skip");
   if (taken && !skipped) device.keep(entry.assignment, null); // a skip may be taken back
-  if (taken) windows.tell(reply.data.go ? "decided" : "answered", entry.assignment, draftOf(entry));
+  if (taken) windows.tell(reply.data.go ? "decided" : "answered", entry.assignment, fromOf(entry));
   if (entry.work && entry.work !== location.pathname) return ofOther(entry, reply); // this sheet stays
   if (pack && taken) return packTaken(entry, reply, skipped, left);
   if (!taken) say("here", 0);
   if (!taken && reply.status !== 422) return load();
   if (taken && !left) say(skipped ? "skipped" : "saved", Date.now());
-  if (taken && entry.assignment === assignment && !sending && !isKnown(draftOf(entry)))
-    return answeredThere(Boolean(reply.data.go), draftOf(entry)); // this window could send what another gave
+  if (taken && entry.assignment === assignment && !sending && !isKnown(fromOf(entry)))
+    return answeredThere(Boolean(reply.data.go), fromOf(entry)); // this window could send what another gave
   if (left && taken) return; // another answer is still on its way
   if (taken && skipped) announce($("saved").dataset.skipped);
   if (reply.data.go) return entry.assignment === assignment ? location.assign(reply.data.go) : undefined;
@@ -487,7 +493,7 @@ function draftNow() {
   return { of: assignment, url: `${bench.dataset.base}draft`, body, answers };
 }
 
-async function draftSaved({ of, answers }, reply) {
+async function draftSaved({ answers }, reply) {
   if (reply.state === "away") return lineAway();
   if (reply.state === "out") return signedOut();
   lineBack();
@@ -497,7 +503,7 @@ async function draftSaved({ of, answers }, reply) {
   if (reply.status !== 200) return;
   form.elements.draft_version.value = reply.data.version;
   unsaved = !same(answers, answersOf());
-  device.keep(of, { answers: answersOf(), version: reply.data.version });
+  keepHere();
   say("draft", Date.now());
 }
 
@@ -520,11 +526,11 @@ function twin(count) {
 }
 
 /** And was submitted there. What was written here is not thrown away: see `both`. `decided`: it was a change there. */
-function answeredThere(decided, draft) {
+function answeredThere(decided, from) {
   if (!form || sending) return;
   if ("both" in bench.dataset) return decided && isUntouched() ? load() : undefined;
   if (newer) put(mine);
-  else if (isKnown(draft)) return load();
+  else if (isKnown(from)) return load();
   give(true);
 }
 

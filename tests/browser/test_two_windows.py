@@ -138,7 +138,7 @@ def test_a_tab_that_could_send_what_another_gave_shows_both(
     assert assignment_on(second) != sheet
 
 
-def test_a_draft_that_came_back_is_asked_about_unless_the_other_tab_began_with_it(
+def test_a_restored_draft_is_asked_about_unless_the_other_tab_began_with_it(
     open_as: OpenAs,
     written: Campaign,  # noqa: F811
     nour: User,
@@ -158,6 +158,23 @@ def test_a_draft_that_came_back_is_asked_about_unless_the_other_tab_began_with_i
     expect(first.locator("#bench[data-both]")).to_be_visible()
     expect(story(first)).to_have_value("Draft 2")
     assert stories() == ["Sent 1", "Sent 2"]
+
+
+def test_a_tab_that_shows_what_is_being_typed_in_another_goes_on_with_it(
+    open_as: OpenAs,
+    written: Campaign,  # noqa: F811
+    nour: User,
+) -> None:
+    first = open_as(nour)
+    first.goto(f"/work/{written.pk}/")
+    story(first).fill("Half of")
+    second = first.context.new_page()
+    second.goto(f"/work/{written.pk}/")
+    expect(story(second)).to_have_value("Half of")
+    story(first).fill("Half of it, and the rest")
+    answered(second, lambda: first.keyboard.press("Control+Enter"))
+    expect(story(second)).to_have_value("")
+    assert stories() == ["Half of it, and the rest"]
 
 
 def test_what_was_skipped_in_another_tab_is_not_submitted(
