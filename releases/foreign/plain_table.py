@@ -6,14 +6,14 @@ What each column is, its name and its values propose, as for a table of items; a
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO
 
 from django.utils.translation import gettext as _
 
 from benchmarks.imports.problems import RowProblem, SourceProblem
 from benchmarks.imports.tables import encodings
 from benchmarks.imports.tables.objects import NumberedRow
-from benchmarks.imports.tables.roles import MISSING, fold, propose
+from benchmarks.imports.tables.roles import MISSING, NAMES, fold, propose
 from benchmarks.imports.tables.table import NeedsAnswer, TableFormat, find_format, read_table
 from releases.foreign.contract import (
     MAX_OPTION,
@@ -31,6 +31,7 @@ from releases.foreign.values import build_item, problem_of, stem
 LIKENESS = 0.3
 LOOKED_AT = 1000
 MOST_CODES = 40
+LEAST_FILLED = 0.9
 QUESTION, CODE = "field", "code"
 """Columns of a table with a row for each question."""
 SEPARATORS = ("|", ";", "#")
@@ -63,6 +64,7 @@ class PlainTableReader:
         return []
 
     def read(self, files: Sequence[ForeignFile], mapping: ForeignMapping) -> Iterator[ForeignRecord]:
+        item_marks: set[int] = set()
         for file in files:
             if not mapping.encoding and possible_encodings([file]):
                 text = _("The file does not say how its letters are stored, and it is not UTF-8. Choose the encoding.")
@@ -74,16 +76,16 @@ class PlainTableReader:
                 picture=mapping.picture or roles.columns.get("file", ""),
                 text=mapping.text or roles.columns.get("text", ""),
             )  # fmt: skip
-            rows = _rows(file, mapping.encoding)
+            rows = _rows(file, mapping.encoding, whole_rows=True)
             if roles.by_question:
-                yield from _read_groups(file, rows, roles, chosen)
+                yield from _read_groups(file, rows, roles, chosen, item_marks)
                 continue
             for number, row in rows:
                 if isinstance(row, RowProblem):
                     yield problem_of(file, number, row)
                 else:
                     values = {name: _value(row.get(name, ""), roles.sets.get(name, "")) for name in roles.questions}
-                    yield from _read_row(file, number, row, values, roles, chosen)
+                    yield from _read_row(file, number, row, values, roles, chosen, item_marks)
 
 
 def possible_encodings(files: Sequence[ForeignFile]) -> dict[str, str]:
@@ -115,26 +117,42 @@ def _format(stream: BinaryIO, encoding: str) -> TableFormat:
         return find_format(stream, encoding=next(iter(question.choices)))
 
 
-def _rows(file: ForeignFile, encoding: str) -> Iterator[NumberedRow]:
+def _rows(file: ForeignFile, encoding: str, *, whole_rows: bool = False) -> Iterator[NumberedRow]:
     with file.open() as stream:
-        yield from read_table(stream, _format(stream, encoding))
+        yield from read_table(stream, _format(stream, encoding), whole_rows=whole_rows)
 
 
 def _roles(file: ForeignFile, mapping: ForeignMapping) -> TableRoles:
     """As they were chosen, else as they are proposed. Raises SourceProblem."""
-    rows = [row for _n, row in islice(_rows(file, mapping.encoding), LOOKED_AT) if not isinstance(row, RowProblem)]
+    rows = _first_rows(file, mapping, whole_rows=True) or _first_rows(file, mapping, whole_rows=False)
     names = list(dict.fromkeys(name for row in rows for name in row))
     folded = {fold(name): name for name in names}
     proposed = propose(names, rows)
     columns = {entry.role: entry.column for entry in reversed(proposed) if entry.role and entry.role != "answer"}
+    if "key" not in columns and (key := _nearly_full_key(names, rows)):
+        columns |= {"key": key}
     columns |= {"rater": mapping.rater_member} if mapping.rater_member in names else {}
     if QUESTION in folded and CODE in folded:
         columns |= {QUESTION: folded[QUESTION], CODE: folded[CODE]}
         return TableRoles(columns, (), {}, by_question=True)
-    named = [entry.column for entry in proposed if entry.role == "answer"]
+    named = [entry.column for entry in proposed if entry.role == "answer" and entry.column != columns.get("key")]
     questions = tuple(name for name in (mapping.answers or named) if name in names)
     samples = {name: [row.get(name, "") for row in rows] for name in questions}
     return TableRoles(columns, questions, {name: _separator(values) for name, values in samples.items()})
+
+
+def _first_rows(file: ForeignFile, mapping: ForeignMapping, *, whole_rows: bool) -> list[dict[str, str]]:
+    rows = islice(_rows(file, mapping.encoding, whole_rows=whole_rows), LOOKED_AT)
+    return [row for _number, row in rows if not isinstance(row, RowProblem)]
+
+
+def _nearly_full_key(names: Sequence[str], rows: Sequence[Mapping[str, str]]) -> str:
+    """A column with the name of a key in which few cells are empty; rows in which it is empty are reported."""
+    for name in names:
+        filled = sum(1 for row in rows if row.get(name, "").strip())
+        if fold(name) in NAMES["key"] and filled >= LEAST_FILLED * len(rows):
+            return name
+    return ""
 
 
 def _separator(values: Sequence[str]) -> str:
@@ -156,33 +174,60 @@ def _value(text: str, separator: str) -> Any:
 
 def _read_row(
     file: ForeignFile, number: int, row: Mapping[str, str], values: Mapping[str, Any], roles: TableRoles,
-    mapping: ForeignMapping,
+    mapping: ForeignMapping, item_marks: set[int],
 ) -> Iterator[ForeignRecord]:  # fmt: skip
+    """Each row gives something for the report. `item_marks`: of the items that came in earlier rows."""
+    if mapping.key and _is_nameless(row, mapping):
+        text = _("The row does not say which item it is of. Fill in the column “%(name)s”.")
+        yield ForeignProblem(file.name, number, "no_key", text % {"name": mapping.key[:60]})
+        return
     own = {roles.rater, roles.columns.get("time"), roles.columns.get(QUESTION), roles.columns.get(CODE)}
     data = {name: value for name, value in row.items() if name not in own and name not in roles.questions}
     picture = row.get(mapping.picture, "")
     item = build_item(file, number, data, stem(picture) or f"{file.base}-{number}", mapping)
-    yield item
     rater = row.get(roles.rater, "").strip() or mapping.rater
     answered = {name: value for name, value in values.items() if value is not None}
+    if not answered and hash(item.key) in item_marks:
+        text = _("The row has no answer, and its item “%(key)s” came before.")
+        yield ForeignProblem(file.name, number, "no_answer", text % {"key": item.key[:100]})
+        return
+    item_marks.add(hash(item.key))
+    yield item
     if answered:
         at = row.get(roles.columns.get("time", ""), "").strip()
         yield ForeignAnswer(file.name, number, item.key, rater, answered, at=at)
 
 
+def _is_nameless(row: Mapping[str, str], mapping: ForeignMapping) -> bool:
+    return not row.get(mapping.key, "").strip() and not row.get(mapping.picture, "").strip()
+
+
 def _read_groups(
-    file: ForeignFile, rows: Iterator[NumberedRow], roles: TableRoles, mapping: ForeignMapping
+    file: ForeignFile, rows: Iterator[NumberedRow], roles: TableRoles, mapping: ForeignMapping, item_marks: set[int]
 ) -> Iterator[ForeignRecord]:  # fmt: skip
     """A row for each question: those of one item and rater are one answer."""
+
+    def checked() -> Iterator[tuple[int, Any]]:
+        """Rows of no item belong to no group."""
+        for number, row in rows:
+            nameless = not isinstance(row, RowProblem) and _is_nameless(row, mapping)
+            text = _("The row does not say which item it is of. Fill in its key.")
+            yield number, RowProblem("no_key", text) if nameless else row
 
     def key(row: Any) -> str:
         return f"{row.get(mapping.key) or row.get(mapping.picture, '')}\n{row.get(roles.rater, '')}"
 
-    for group in group_rows(cast(Iterator[tuple[int, Any]], rows), key):
+    for group in group_rows(checked(), key):
         number, first = group[0]
         if isinstance(first, RowProblem):
             yield problem_of(file, number, first)
             continue
-        values = {row.get(roles.columns[QUESTION], ""): _value(row.get(roles.columns[CODE], ""), "")
-                  for _number, row in group}  # fmt: skip
-        yield from _read_row(file, number, first, values, roles, mapping)
+        values: dict[str, Any] = {}
+        for place, row in group:
+            question = row.get(roles.columns[QUESTION], "")
+            if question in values:
+                text = _("This person answered “%(question)s” for this item in an earlier row.")
+                yield ForeignProblem(file.name, place, "repeated", text % {"question": question[:60]})
+            else:
+                values[question] = _value(row.get(roles.columns[CODE], ""), "")
+        yield from _read_row(file, number, first, values, roles, mapping, item_marks)

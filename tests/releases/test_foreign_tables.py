@@ -9,6 +9,7 @@ from django.core.files.base import ContentFile
 
 from annotation.models import Rating
 from benchmarks.models import Item
+from jobs.models import JobRow
 from releases.foreign.contract import ForeignMapping
 from releases.foreign.registry import recognise
 from tests.importing import draw_pictures
@@ -83,3 +84,36 @@ def test_missing_values_are_no_answers(world: World) -> None:
     importer = ForeignImporter(world, [("t.csv", table.encode())])
     job = importer.run([("t.csv", table.encode())])
     assert job.result["counts"] == {"created": 10 + 4}
+
+
+def test_every_row_that_gives_no_answer_is_in_the_report_with_its_number_and_the_reason(world: World) -> None:
+    rows = [f"k{number},a text about number {number},{rater},{number % 3 + 1},c{number % 2}"
+            for number in range(12) for rater in ("ann1", "ann2")]  # fmt: skip
+    bad = ["k1,a text about number 1", "k2,a text about number 2,,3,c1", ",a text without key,ann1,2,c1",
+           "k3,a text about number 3,ann3,,", "k4,a text about number 4,ann3,1,c1,more"]  # fmt: skip
+    head = "key,text,annotator,rating,label"
+    uploads = [("t.csv", "\n".join([head, *rows[:8], *bad, *rows[8:]]).encode())]
+    importer = ForeignImporter(world, uploads)
+    job = importer.run(uploads)
+    refused = JobRow.objects.filter(job=job, outcome="error").order_by("number")
+    assert [(row.name.split(":")[0], row.reason) for row in refused] == [
+        ("t.csv, row 10", "too_few_cells"), ("t.csv, row 11", "no_rater"), ("t.csv, row 12", "no_key"),
+        ("t.csv, row 13", "no_answer"), ("t.csv, row 14", "too_many_cells"),
+    ]  # fmt: skip
+    assert all(row.message for row in refused)
+    assert (job.state, job.result["counts"]) == ("done", {"created": 12 + 24, "error": 5})
+
+
+def test_a_table_with_a_row_for_each_question_reports_rows_without_key_and_repeated_ones(world: World) -> None:
+    rows = [
+        f"{key},ann1,{field},{code}" for key in ("tea", "bread") for field, code in (("kind", "food"), ("fit", "3"))
+    ]
+    bad = [",ann1,kind,food", "tea,ann1,kind,drink", "tea,ann1"]
+    uploads = [("long.csv", "\n".join(["item,annotator,field,code", *rows, *bad, "milk,ann1,kind,drink"]).encode())]
+    importer = ForeignImporter(world, uploads, ForeignMapping(key="item"))
+    job = importer.run(uploads)
+    refused = JobRow.objects.filter(job=job, outcome="error").order_by("name")
+    assert [(row.name, row.reason) for row in refused] == [
+        ("long.csv, row 6", "no_key"), ("long.csv, row 7", "repeated"), ("long.csv, row 8", "too_few_cells")
+    ]  # fmt: skip
+    assert job.result["counts"] == {"created": 3 + 3, "error": 3}

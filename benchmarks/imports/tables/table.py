@@ -101,9 +101,12 @@ def _encoding(file: BinaryIO, encoding: str) -> str:
 
 
 def read_table(
-    file: BinaryIO, format: TableFormat, pulse: Callable[[], None] = no_progress
+    file: BinaryIO, format: TableFormat, pulse: Callable[[], None] = no_progress, *, whole_rows: bool = False
 ) -> Iterator[NumberedRow]:  # fmt: skip
-    """The number of each row as a person sees it (a head is row 1), and its values by column or what is wrong."""
+    """The number of each row as a person sees it (a head is row 1), and its values by column or what is wrong.
+
+    A row with fewer cells than the head is filled up with empty cells; with `whole_rows` it is a problem.
+    """
     if format.kind == "lines":
         return objects.read_lines(file, format.encoding, pulse)
     if format.kind == "array":
@@ -111,11 +114,11 @@ def read_table(
     if format.kind == "parquet":
         return binary.read_parquet(file, pulse)
     if format.kind == "workbook":
-        return _named(binary.read_sheet(file, format.sheet, pulse))
-    return _named(separated.read_separated(file, format.encoding, format.separator, pulse))
+        return _named(binary.read_sheet(file, format.sheet, pulse), whole_rows)
+    return _named(separated.read_separated(file, format.encoding, format.separator, pulse), whole_rows)
 
 
-def _named(records: Iterator[separated.NumberedCells]) -> Iterator[NumberedRow]:
+def _named(records: Iterator[separated.NumberedCells], whole_rows: bool) -> Iterator[NumberedRow]:
     """The first record names the columns of the others."""
     _number, head = next(records, (0, []))
     if isinstance(head, RowProblem):
@@ -131,6 +134,9 @@ def _named(records: Iterator[separated.NumberedCells]) -> Iterator[NumberedRow]:
         elif is_last and len(cells) < len(names) and not ragged:
             text = _("The file ends within this row: it has %(n)s cells of %(most)s. Save the table again.")
             yield number, RowProblem("cut", text % {"n": len(cells), "most": len(names)})
+        elif whole_rows and len(cells) < len(names):
+            text = _("There are %(n)s cells and %(most)s columns. Fill in the row, with a separator for each cell.")
+            yield number, RowProblem("too_few_cells", text % {"n": len(cells), "most": len(names)})
         else:
             ragged = ragged or len(cells) < len(names)
             cells = [*cells, *[""] * (len(names) - len(cells))]
