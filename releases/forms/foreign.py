@@ -5,12 +5,13 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django import forms
 from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
+from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Campaign
@@ -20,7 +21,8 @@ from people.forms.base import StyledFormMixin
 from people.models import Cohort
 from releases.foreign.contract import LEAVE_OUT, MAIN_ROLES, REFUSE, UPRIGHT, ForeignMapping
 from releases.foreign.registry import READERS
-from releases.foreign.scan import Scan, ScannedColumn, ScannedQuestion
+from releases.foreign.scan import Scan, ScannedColumn, ScannedQuestion, proposed_mapping
+from releases.services.foreign.foreign_uploads import field_keys
 
 MOST_FILES, MOST_RATERS = 50, 5000
 KEEP, NEW = "", "new"
@@ -104,11 +106,21 @@ class QuestionControl:
     control: forms.BoundField
 
 
+class NumberedStageField(forms.ModelChoiceField):  # type: ignore[type-arg]
+    """Stages of one name, such as those made from two files of a tool, are told apart by their place."""
+
+    def label_from_instance(self, stage: Any) -> str:
+        names = [other.name for other in self.queryset or ()]
+        if names.count(stage.name) < 2:
+            return str(stage.name)
+        return _("%(name)s (stage %(n)s)") % {"name": stage.name, "n": stage.position + 1}
+
+
 class ForeignMappingForm(StyledFormMixin, forms.Form):
     """What the columns and questions are, whose answers they are, and where they go."""
 
     tool = forms.ChoiceField(label=_("Tool"), choices=[(reader.key, reader.name) for reader in READERS])
-    stage = forms.ModelChoiceField(Stage.objects.none(), label=_("Stage for the items"), required=False)
+    stage = NumberedStageField(Stage.objects.none(), label=_("Stage for the items"), required=False)
     campaign = forms.ChoiceField(label=_("Campaign for the answers"), required=False)
     cohort = forms.ModelChoiceField(
         Cohort.objects.none(), label=_("Cohort whose answers these are"), required=False,
@@ -142,13 +154,11 @@ class ForeignMappingForm(StyledFormMixin, forms.Form):
         cohorts = Cohort.objects.filter(team=benchmark.team_id).order_by("label")
         self.fields["cohort"].queryset = cohorts  # type: ignore[attr-defined]
         self.fields["cohort"].initial = cohorts.first() if cohorts.count() == 1 else None
-        self.campaigns = (
-            list(Campaign.objects.filter(stage=stage).exclude(opened_at=None).order_by("-pk")) if stage else []
-        )
+        self.campaigns = _campaigns_of(stage)
         existing = [(str(campaign.pk), campaign.name) for campaign in self.campaigns]
         new = [(NEW, _("A new campaign for imports"))] if stage else []
         self.fields["campaign"].choices = [*new, *existing, ("", _("Import no answers"))]  # type: ignore[attr-defined]
-        self.fields["campaign"].initial = existing[0][0] if existing else NEW if stage else ""
+        self.fields["campaign"].initial = _usual_campaign(self.campaigns, stage)
         encodings = [(name, f"{name}: {line}") for name, line in scan.encodings.items()]
         self.fields["encoding"].choices = [("", _("Not chosen")), *encodings]  # type: ignore[attr-defined]
         self._drop_unused(scan)
@@ -178,9 +188,7 @@ class ForeignMappingForm(StyledFormMixin, forms.Form):
             self.fields[f"column_{place}"] = _select(column.name, choices, role)
 
     def _add_questions(self, mapping: ForeignMapping) -> None:
-        fields = self.chosen_stage.sheet.get("fields", []) if self.chosen_stage else []
-        keys = [str(field["key"]) for field in fields if isinstance(field, Mapping) and field.get("key")]
-        choices = [(LEAVE_OUT, _("Leave out")), *((key, key) for key in keys)]
+        choices = [(LEAVE_OUT, _("Leave out")), *((key, key) for key in field_keys(self.chosen_stage))]
         for place, key in enumerate(self.scan.questions):
             self.fields[f"question_{place}"] = _select(key, choices, (mapping.answers or {}).get(key, LEAVE_OUT))
 
@@ -247,6 +255,35 @@ class ForeignMappingForm(StyledFormMixin, forms.Form):
         """Of the valid form: what each column is."""
         names = enumerate(self.scan.columns)
         return {name: self.cleaned_data.get(f"column_{place}") or KEEP for place, name in names}
+
+
+def posted_for_stage(
+    posted: QueryDict, scan: Scan, before: Stage | None, stage: Stage | None, base: ForeignMapping
+) -> QueryDict:  # fmt: skip
+    """What was posted from the preview of the stage `before`, for the one that was chosen there: where questions go is
+    proposed again, but for what a person changed by hand and the new stage has too."""
+    nothing = replace(base, answers=None)
+    old, new = (proposed_mapping(scan, nothing, field_keys(one)).answers or {} for one in (before, stage))
+    known, names = set(field_keys(stage)), {key: f"question_{place}" for place, key in enumerate(scan.questions)}
+    by_hand = {key: target for key, name in names.items()
+               if (target := posted.get(name, LEAVE_OUT)) != old.get(key, LEAVE_OUT)
+               and (target in known or target == LEAVE_OUT)}  # fmt: skip
+    proposed = {key: target for key, target in new.items() if target not in by_hand.values()}
+    changed = posted.copy()
+    for key, name in names.items():
+        changed[name] = by_hand.get(key) or proposed.get(key, LEAVE_OUT)
+    if changed.get("campaign"):
+        changed["campaign"] = _usual_campaign(_campaigns_of(stage), stage)
+    return changed
+
+
+def _campaigns_of(stage: Stage | None) -> list[Campaign]:
+    return list(Campaign.objects.filter(stage=stage).exclude(opened_at=None).order_by("-pk")) if stage else []
+
+
+def _usual_campaign(campaigns: Sequence[Campaign], stage: Stage | None) -> str:
+    """The newest, else a new one."""
+    return str(campaigns[0].pk) if campaigns else NEW if stage else ""
 
 
 def _select(label: str, choices: Sequence[tuple[str, Any]], initial: str) -> forms.ChoiceField:

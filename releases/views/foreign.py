@@ -28,12 +28,13 @@ from jobs.queries import job_reports
 from people.views.request_helpers import current_user
 from releases.foreign.contract import ForeignMapping
 from releases.foreign.registry import READERS
-from releases.foreign.scan import Scan
-from releases.forms.foreign import NEW, ForeignFilesForm, ForeignMappingForm
+from releases.foreign.scan import Scan, proposed_mapping
+from releases.forms.foreign import NEW, ForeignFilesForm, ForeignMappingForm, posted_for_stage
 from releases.pages.foreign import preview_rows
 from releases.services.foreign import foreign_import, foreign_uploads
 from releases.services.foreign.foreign_sheet import campaign_of_imports, create_stage, too_long_lists
-from releases.services.foreign.foreign_uploads import ForeignUpload
+from releases.services.foreign.foreign_uploads import ForeignUpload, field_keys
+from releases.services.foreign.stage_fit import best_stage
 
 COLUMNS, MOST_UPLOADS = "foreign_columns", 5
 """In the session: of the last uploads, what was chosen that their columns are. An address would get too long."""
@@ -81,12 +82,17 @@ def preview(request: HttpRequest, slug: str) -> HttpResponse:
     """What the files hold and what would be made of it; with a POST look again, make a sheet, or import."""
     benchmark = benchmark_for(request.user, slug, can="work_on")
     signed = request.GET.get("files", "")
-    stage = _chosen_stage(request, benchmark)
+    stages = benchmark.stages.filter(derivation={})
+    number = parse_int(request.POST.get("stage") or request.GET.get("stage"), default=None)
+    stage = stages.filter(pk=number).first() if number else None
     try:
         upload = foreign_uploads.unsign(benchmark, signed)
         files = upload.stored.open_files()
         base = _chosen_reading(request, upload.mapping().with_columns(_chosen_columns(request)))
         scan, mapping = foreign_uploads.look_into(files, base, stage)
+        if stage is None:
+            stage = best_stage(scan, stages)
+            mapping = proposed_mapping(scan, base, field_keys(stage))
         form = _form(request, benchmark, stage, scan, mapping)
         if request.method == "POST" and form.is_valid():
             return _act(request, benchmark, stage, upload, form, scan)
@@ -97,11 +103,12 @@ def preview(request: HttpRequest, slug: str) -> HttpResponse:
     return _show(request, benchmark, stage, form, scan)
 
 
-def _chosen_stage(request: HttpRequest, benchmark: Benchmark) -> Stage | None:
-    """The one that is named, else the last whose items are not derived."""
-    stages = benchmark.stages.filter(derivation={})
-    number = parse_int(request.POST.get("stage") or request.GET.get("stage"), default=None)
-    return stages.filter(pk=number).first() if number else stages.order_by("-position").first()
+def _stage_before(request: HttpRequest, benchmark: Benchmark, stage: Stage | None) -> Stage | None:
+    """The stage of the preview from which something was posted, if another was chosen there; else None."""
+    number = parse_int(request.POST.get("shown_stage"), default=None)
+    if stage is None or number is None or number == stage.pk:
+        return None
+    return benchmark.stages.filter(pk=number).first()
 
 
 def _chosen_reading(request: HttpRequest, mapping: ForeignMapping) -> ForeignMapping:
@@ -128,7 +135,9 @@ def _form(
 ) -> ForeignMappingForm:
     asked, do = any(name.startswith(("column_", "question_")) for name in request.POST), request.POST.get("do")
     is_bound = request.method == "POST" and do != "tool" and (asked or do != "look")
-    posted = (request.POST,) if is_bound else ()
+    before = _stage_before(request, benchmark, stage)
+    data = posted_for_stage(request.POST, scan, before, stage, mapping) if before else request.POST
+    posted = (data,) if is_bound else ()
     kept = {name: request.GET[name] for name in KEPT if name in request.GET}
     return ForeignMappingForm(
         *posted, initial=kept, benchmark=benchmark, stage=stage, scan=scan, mapping=mapping,
@@ -146,7 +155,10 @@ def _act(
         mapping = replace(form.mapping(), answers=None)  # a sheet takes every question
         scan, _mapping = foreign_uploads.look_into(upload.stored.open_files(), mapping, None)
         return _create_sheet(request, benchmark, scan)
-    if request.POST.get("do") != "import" or stage is None:
+    changed = _stage_before(request, benchmark, stage) is not None
+    if request.POST.get("do") != "import" or stage is None or changed:
+        if request.POST.get("do") == "import":
+            messages.info(request, _("Another stage was chosen. Check where the answers go, then press Import."))
         scan, _mapping = foreign_uploads.look_into(upload.stored.open_files(), form.mapping(), stage)
         return _show(request, benchmark, stage, form, scan)
     try:

@@ -8,6 +8,7 @@ from django.core.files.base import ContentFile
 from django.test import Client
 
 from annotation.models import Annotation, Campaign, Rating
+from annotation.services.sheets import stages
 from benchmarks.models import Benchmark, Item, Stage
 from jobs.models import Job
 from jobs.services import runner
@@ -200,3 +201,39 @@ def test_files_that_no_tool_wrote_are_refused_with_a_sentence(world: World, empt
     raters = ContentFile(b"name\nx\n", "raters.csv")
     reply = client.post(page_of(empty), {"exports": [ContentFile(b"{}", "a.json")], "raters": raters})
     assert "must name the columns user and rater" in reply.content.decode()
+
+
+TABLE = "key,text,annotator,rating,kind\n" + "".join(
+    f"k{number},a text about number {number},ann{rater},{number % 3 + 1},{'food' if number % 2 else 'cloth'}\n"
+    for number in range(6) for rater in (1, 2)
+)  # fmt: skip
+
+
+def sheet_of(*keys: str) -> dict[str, Any]:
+    fields = [{"key": key, "label": {"en": key}, "kind": "text", "config": {"long": True, "max_length": 100},
+               "required": False} for key in keys]  # fmt: skip
+    return {**stages.BLANK, "display": "question", "pictures": "none", "sheet": {"fields": fields}}
+
+
+def test_the_stage_that_fits_is_proposed_and_another_one_gets_its_own_proposal(world: World, empty: Benchmark) -> None:
+    fits = stages.create(empty, "From a table", world.mara, like=sheet_of("kind", "rating", "note"))
+    other = stages.create(empty, "From a table", world.mara, like=sheet_of("rating", "remark"))
+    client = world.client(world.mara)
+    address = client.post(page_of(empty), {"exports": [ContentFile(TABLE.encode(), "t.csv")]})["Location"]
+    html = client.get(address).content.decode()
+    posted = selected(html) | {"shown_stage": str(fits.pk), "cohort": str(world.egypt.pk)}
+    assert (posted["stage"], posted["question_0"], posted["question_1"]) == (str(fits.pk), "rating", "kind")
+    assert "From a table (stage 1)" in html and "From a table (stage 2)" in html
+    assert f'name="shown_stage" value="{fits.pk}"' in html
+    moved = {**posted, "stage": str(other.pk), "do": "look"}
+    again = client.post(address, moved)
+    chosen = selected(again.content.decode())
+    assert (again.status_code, chosen["question_0"], chosen["question_1"]) == (200, "rating", "-")
+    back = {**chosen, "question_1": "remark", "shown_stage": str(other.pk), "stage": str(fits.pk), "do": "look"}
+    chosen = selected(client.post(address, back).content.decode())
+    assert chosen["question_1"] == "kind", "the other stage has no such field, so it is proposed again"
+    by_hand = selected(client.post(address, {**moved, "question_0": "-", "question_1": "rating"}).content.decode())
+    assert (by_hand["question_0"], by_hand["question_1"]) == ("-", "rating"), "what a person chose stays"
+    unseen = client.post(address, {**moved, "do": "import"})
+    assert unseen.status_code == 200 and "Another stage was chosen." in unseen.content.decode()
+    assert not Job.objects.filter(kind="import_foreign").exists()

@@ -70,9 +70,13 @@ def look_into(
     scan = scan_files(whole, reader_for(whole, mapping.tool), mapping, damaged=damaged, countries=_is_country)
     if scan.reader.key == PlainTableReader.key:
         scan.encodings = possible_encodings(whole)
+    return scan, proposed_mapping(scan, mapping, field_keys(stage))
+
+
+def field_keys(stage: Stage | None) -> list[str]:
+    """Of the stage's sheet; none without a stage."""
     fields = stage.sheet.get("fields", []) if stage else []
-    keys = [str(field["key"]) for field in fields if isinstance(field, Mapping) and field.get("key")]
-    return scan, proposed_mapping(scan, mapping, keys)
+    return [str(field["key"]) for field in fields if isinstance(field, Mapping) and field.get("key")]
 
 
 def _is_country(text: str) -> bool:
