@@ -4,7 +4,7 @@ Each function returns sentences, or none where nothing is known. People appear a
 smaller than MIN_CELL.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -188,10 +188,29 @@ def labels(known: ReleaseFacts) -> list[str]:
 
 def protocol(known: ReleaseFacts) -> list[str]:
     return [
-        f"{one_line(stage['name'])}: {stage['target_answers']} answers wanted of each item and cohort, by "
+        f"{one_line(stage['name'])}: answers wanted of each item: {wanted(stage)}; by "
         f"{_STAFFING.get(stage['staffing'], stage['staffing'])}; acceptance: {stage['acceptance']}."
         for stage in known.counts["stages"]
     ]
+
+
+def wanted(stage: Mapping[str, Any]) -> str:
+    """How many answers to an item the campaigns of a stage want from each cohort, as a range where they differ."""
+    bounds: Mapping[str, Sequence[int]] = stage.get("wanted", {})
+    if not bounds:
+        return "not known, since the release has no campaign of the stage"
+    if stage.get("wanted_in_all"):
+        return f"{_range(max(low for low, _ in bounds.values()), max(high for _, high in bounds.values()))} in all"
+    cohorts: dict[str, list[str]] = {}
+    for label, (low, high) in sorted(bounds.items()):
+        cohorts.setdefault(_range(low, high), []).append(one_line(label))
+    if len(cohorts) == 1:
+        return f"{next(iter(cohorts))} from each cohort"
+    return ", ".join(f"{number} ({', '.join(labels)})" for number, labels in cohorts.items())
+
+
+def _range(least: int, most: int) -> str:
+    return f"{least}" if least == most else f"{least} to {most}"
 
 
 def models(known: ReleaseFacts) -> list[str]:

@@ -46,7 +46,9 @@ def _demographics(known: ReleaseFacts) -> list[str]:
 
 
 def _per_item(known: ReleaseFacts) -> str:
-    return "; ".join(f"{stage['name']}: {stage['target_answers']} wanted" for stage in known.counts["stages"])
+    return "; ".join(
+        f"{stage['name']}: answers wanted of each item: {computed.wanted(stage)}" for stage in known.counts["stages"]
+    )
 
 
 def _manipulation(known: ReleaseFacts) -> str:

@@ -11,7 +11,7 @@ from django.db.models import Count, Max, Min
 from annotation.models import Annotation, Assignment, Campaign, CampaignCohort
 from annotation.queries.answers import withdrawn_of
 from annotation.queries.consent_withdrawal import NEVER_SELECTED
-from benchmarks.models import Benchmark, Item, ItemImage
+from benchmarks.models import Benchmark, Item, ItemImage, Stage
 from people.models import Rater
 from releases.models import ReleaseSelection
 
@@ -49,7 +49,8 @@ def _stage(benchmark: Benchmark, stage_id: int, chosen: ReleaseSelection) -> dic
         "name": stage.name,
         "acceptance": str(stage.acceptance),
         "staffing": str(stage.staffing),
-        "target_answers": stage.target_answers,
+        "wanted": _wanted(stage, chosen),
+        "wanted_in_all": stage.target_in_all,
         "derived": stage.derivation.get("kind", "") if stage.derivation else "",
         "items": items.count(),
         "concepts": items.exclude(concept="").values("concept").distinct().count(),
@@ -57,6 +58,13 @@ def _stage(benchmark: Benchmark, stage_id: int, chosen: ReleaseSelection) -> dic
         "origins": _counts(items, "origin"),
         "campaigns": Campaign.objects.filter(stage=stage, pk__in=chosen.campaigns).count(),
     }
+
+
+def _wanted(stage: Stage, chosen: ReleaseSelection) -> dict[str, list[int]]:
+    """Of each cohort the fewest and the most answers that a campaign of the release wants to an item."""
+    rows = CampaignCohort.objects.filter(campaign__stage=stage, campaign__in=chosen.campaigns)
+    rows = rows.order_by("cohort__label").values_list("cohort__label")
+    return {label: [least, most] for label, least, most in rows.annotate(Min("target_answers"), Max("target_answers"))}
 
 
 def _counts(rows: Any, column: str) -> dict[str, int]:

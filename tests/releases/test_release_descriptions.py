@@ -4,9 +4,10 @@ import json
 
 import yaml
 
-from annotation.models import Campaign
+from annotation.models import Campaign, CampaignCohort
 from benchmarks.models import Benchmark, ItemImage
 from jobs.models import Event
+from releases.descriptions.computed import wanted
 from releases.descriptions.licences import may_be_shared, spdx_identifier
 from tests.evaluation.data import an_open_campaign, of_condition, table
 from tests.personas import World
@@ -97,8 +98,12 @@ def test_licences_are_known_by_how_people_write_them() -> None:
 def test_sections_are_computed_or_written_or_named_as_gaps(world: World) -> None:
     study(world)
     description = f"/b/{world.benchmark.slug}/releases/description/"
+    CampaignCohort.objects.filter(cohort=world.brazil).update(target_answers=4)
     release = built(world)
     files = files_of(world, release)
+    targets = f"{world.stage.name}: answers wanted of each item: 4 (Brazil), 2 (Egypt)"
+    assert f"{targets}; by anyone in the cohort" in files["DATASHEET.md"].decode()
+    assert json.loads(files["croissant.json"])["rai:annotationsPerItem"] == targets
     sheet, statement = files["DATASHEET.md"].decode(), files["DATA_STATEMENT.md"].decode()
     assert "### How they were paid\n\nNot stated.\n\nSource: gap" in sheet
     assert "Answers were given between 2026-03-01 and 2026-03-01.\n\nSource: computed" in sheet
@@ -138,6 +143,13 @@ def test_sections_are_computed_or_written_or_named_as_gaps(world: World) -> None
         assert client.get(description).status_code == client.post(description, form).status_code == 404, user
         assert client.post(address(release, "gaps/"), {"pay": "x"}).status_code == 404, user
     assert Event.objects.filter(verb="benchmark.described").count() == 2
+
+
+def test_answers_wanted_are_those_of_the_campaigns() -> None:
+    bounds = {"Brazil": [1, 2], "Egypt": [1, 2]}
+    assert wanted({"wanted": bounds}) == "1 to 2 from each cohort"
+    assert wanted({"wanted": {**bounds, "Egypt": [3, 3]}, "wanted_in_all": True}) == "3 in all"
+    assert wanted({"wanted": {}}) == "not known, since the release has no campaign of the stage"
 
 
 def test_every_licence_has_a_file(world: World) -> None:
