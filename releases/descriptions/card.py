@@ -11,9 +11,10 @@ from typing import Any
 from django.conf import settings
 
 from releases.descriptions.citation import bibtex
-from releases.descriptions.computed import group_size, listed, one_line
+from releases.descriptions.computed import group_size, listed, one_line, withheld
 from releases.descriptions.licences import spdx_identifier
 from releases.descriptions.sections import STATEMENT, filled, gaps, quiet
+from releases.descriptions.sections import known as known_facts
 from releases.models import Release, ReleaseFile
 from releases.models.selections import SPLITS
 
@@ -27,7 +28,7 @@ def card(release: Release) -> bytes:
     if written["purpose"]:
         lines += [quiet(written["purpose"]), ""]
     lines += ["## Contents", "", *_contents(release), ""]
-    lines += ["## What was counted", "", *_counted(release.facts["known"]), ""]
+    lines += ["## What was counted", "", *_counted(release), ""]
     lines += ["## Licence", "", *_licences(release), ""]
     lines += ["## How to cite", "", "```", bibtex(release), "```", ""]
     if written["citation"]:
@@ -94,9 +95,11 @@ def _contents(release: Release) -> Iterator[str]:
         yield f"| `{file.path}` | {'' if file.rows is None else file.rows} | {file.bytes} |"
 
 
-def _counted(known: Mapping[str, Any]) -> Iterator[str]:
+def _counted(release: Release) -> Iterator[str]:
+    known = release.facts["known"]
     answers = known["answers"]
     yield f"- Answers: {answers['people']} of people, {answers['models']} of models. {_time(known)}"
+    yield from (f"- {sentence}" for sentence in withheld(known_facts(release)))
     if not_counted := answers["not_counted"]:
         yield "- Not counted, with the reason: " + listed(not_counted) + "."
     if known["skipped"]:

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Iterator
 
+from releases.descriptions.computed import withheld
+from releases.descriptions.sections import known
 from releases.models import Release
 from releases.queries.differences import stored_differences
 from releases.queries.main_numbers import MainNumber, PrintedNumber, main_numbers
@@ -12,6 +14,7 @@ def changes(release: Release) -> bytes:
     lines = [f"# Changes in {release.version}", ""]
     if release.notes:
         lines += [release.notes, ""]
+    lines += [line for sentence in withheld(known(release)) for line in (sentence, "")]
     if release.parent is None:
         lines += ["Nothing was published before this release.", ""]
     else:
@@ -29,7 +32,8 @@ def _needed(release: Release) -> Iterator[str]:
 
 
 def _rows(release: Release, earlier: Release) -> Iterator[str]:
-    yield f"Rows by table, compared with {earlier.version}:"
+    also = " (rows that are withheld are counted, too)" if release.chosen.withheld or earlier.chosen.withheld else ""
+    yield f"Rows by table, compared with {earlier.version}{also}:"
     yield ""
     yield "| table | before | now | added | removed | other state | other content |"
     yield "|---" * 7 + "|"

@@ -147,6 +147,10 @@ def answers(known: ReleaseFacts) -> list[str]:
 
 
 def missing(known: ReleaseFacts) -> list[str]:
+    return [*not_counted(known), *withheld(known)]
+
+
+def not_counted(known: ReleaseFacts) -> list[str]:
     sentences = []
     if known.counts["answers"]["not_counted"]:
         sentences.append(f"Answers that are not counted, by reason: {listed(known.counts['answers']['not_counted'])}.")
@@ -170,9 +174,22 @@ def splits(known: ReleaseFacts) -> list[str]:
         return ["The release is not split."]
     shares = ", ".join(f"{name} {share} %" for name, share in chosen["splits"])
     sentences = [f"Splits by seed {chosen['seed']}, whole groups together (group: {chosen['group_by']}): {shares}."]
-    if chosen["withheld"]:
-        sentences.append(f"Answers of the split {chosen['withheld']} are withheld; the manifest has their checksum.")
-    return sentences
+    return [*sentences, *withheld(known)]
+
+
+def withheld(known: ReleaseFacts) -> list[str]:
+    """Of how many items of each stage the release withholds the answers; none where it withholds nothing."""
+    split = known.selection.get("withheld", "")
+    if not split:
+        return []
+    names = {stage["key"]: one_line(stage["name"]) for stage in known.counts["stages"]}
+    items = {key: n for key, name, n in known.facts["splits"] if name == split}
+    totals = {key: sum(n for stage, _split, n in known.facts["splits"] if stage == key) for key in items}
+    stages = "; ".join(f"{names[key]}: {n:,} of {totals[key]:,} items" for key, n in items.items()) or "no item"
+    return [
+        f"The answers to the items of the split {split} are withheld ({stages}): {known.facts['withheld_answers']:,}"
+        " answers are in no file, and other counts of answers leave them out. The manifest has their checksum."
+    ]
 
 
 def errors(known: ReleaseFacts) -> list[str]:
@@ -242,7 +259,7 @@ def consent(known: ReleaseFacts) -> list[str]:
 
 
 def cleaning(known: ReleaseFacts) -> list[str]:
-    sentences = [f"Raters who were excluded with a reason: {known.described['excluded']:,}.", *missing(known)]
+    sentences = [f"Raters who were excluded with a reason: {known.described['excluded']:,}.", *not_counted(known)]
     if known.described["reviews"]:
         sentences.append(f"Decisions of reviewers: {listed(known.described['reviews'])}.")
     files = known.selection.get("pictures", "")

@@ -178,6 +178,7 @@ def data_statement(release: Release) -> bytes:
     """DATA_STATEMENT.md."""
     lines = [f"# Data statement of {_name(release)} {release.version}", ""]
     lines += ["Elements after Bender and Friedman (2018). Counts are of the day on which the rows were frozen.", ""]
+    lines += _withheld(release)
     for part in filled(release, STATEMENT):
         lines += [f"## {part.section.title}", "", *_paragraphs(part)]
     return "\n".join(lines).encode()
@@ -187,11 +188,16 @@ def datasheet(release: Release) -> bytes:
     """DATASHEET.md."""
     lines = [f"# Datasheet of {_name(release)} {release.version}", ""]
     lines += ["Questions after Gebru et al. (2021). Each answer names its source: computed, written or gap.", ""]
+    lines += _withheld(release)
     for group, sections in DATASHEET:
         lines += [f"## {group}", ""]
         for part in filled(release, sections):
             lines += [f"### {part.section.title}", "", *_paragraphs(part), f"Source: {part.source}", ""]
     return "\n".join(lines).encode()
+
+
+def _withheld(release: Release) -> list[str]:
+    return [line for sentence in computed.withheld(known(release)) for line in (sentence, "")]
 
 
 def _name(release: Release) -> str:

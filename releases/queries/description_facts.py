@@ -6,17 +6,17 @@ from typing import Any
 from django.db.models import Avg, Count, Max, Min
 from django.db.models.functions import Length
 
-from annotation.models import Annotation, Exclusion, InstructionVersion, Review, SheetVersion
-from annotation.queries.consent_withdrawal import NEVER_SELECTED
-from benchmarks.models import Benchmark, FilterResult, Image, Item, ItemImage
+from annotation.models import Exclusion, InstructionVersion, Review, SheetVersion
+from benchmarks.models import FilterResult, Image, Item, ItemImage
 from people.models import Consent, ConsentVersion
-from releases.models import ReleaseSelection
+from releases.models import Release, ReleaseItem
+from releases.queries.shipped_answers import not_withheld, shipped_answers
 
 
-def description_facts(benchmark: Benchmark, chosen: ReleaseSelection) -> dict[str, Any]:
-    """JSON. A fixed number of queries."""
-    answers = Annotation.objects.filter(assignment__campaign__in=chosen.campaigns, live=True)
-    answers = answers.exclude(uncounted_because__in=NEVER_SELECTED)
+def description_facts(release: Release) -> dict[str, Any]:
+    """JSON. Counts of answers are of those that are shipped. A fixed number of queries."""
+    benchmark, chosen, answers = release.benchmark, release.chosen, shipped_answers(release)
+    hidden = ReleaseItem.objects.filter(release=release, hides_text=True)
     items = Item.objects.filter(stage__in=chosen.stages)
     pictures = ItemImage.objects.filter(item__in=items)
     images = Image.objects.filter(pk__in=pictures.values("image"))
@@ -31,7 +31,7 @@ def description_facts(benchmark: Benchmark, chosen: ReleaseSelection) -> dict[st
         "origins": _counts(items.filter(withdrawn_at=None), "origin"),
         "withdrawn_items": items.exclude(withdrawn_at=None).count(),
         "filters": _counts(FilterResult.objects.filter(item__in=items).exclude(state="waiting"), "state"),
-        "texts": items.exclude(text="").annotate(size=Length("text")).aggregate(
+        "texts": items.exclude(text="").exclude(pk__in=hidden.values("item")).annotate(size=Length("text")).aggregate(
             n=Count("pk"), mean=Avg("size"), longest=Max("size")
         ),
         "picture_formats": _counts(images, "format"),
@@ -46,6 +46,7 @@ def description_facts(benchmark: Benchmark, chosen: ReleaseSelection) -> dict[st
             .values_list("texts__language", flat=True)
         )),
         "reviews": _counts(Review.objects.filter(
+            not_withheld(release, "annotation__assignment__unit__item"),
             annotation__assignment__campaign__in=chosen.campaigns, undone_at=None), "decision"),
         "excluded": Exclusion.objects.filter(benchmark=benchmark, lifted_at=None).count(),
         "consent_versions": ConsentVersion.objects.filter(team=benchmark.team).exclude(published_at=None).count(),

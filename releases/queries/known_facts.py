@@ -6,34 +6,32 @@ Everything is counted. People appear as counts of cohorts only.
 from collections.abc import Sequence
 from typing import Any
 
-from django.db.models import Count, Max, Min
+from django.db.models import Count, Max, Min, QuerySet
 
 from annotation.models import Annotation, Assignment, Campaign, CampaignCohort
 from annotation.queries.answers import withdrawn_of
-from annotation.queries.consent_withdrawal import NEVER_SELECTED
 from benchmarks.models import Benchmark, Item, ItemImage, Stage
 from people.models import Rater
-from releases.models import ReleaseSelection
+from releases.models import Release, ReleaseSelection
+from releases.queries.shipped_answers import not_withheld, shipped_answers
 
 
-def known_facts(benchmark: Benchmark, chosen: ReleaseSelection) -> dict[str, Any]:
-    """JSON. A fixed number of queries."""
-    answers = Annotation.objects.filter(assignment__campaign__in=chosen.campaigns, live=True)
-    answers = answers.exclude(uncounted_because__in=NEVER_SELECTED)
+def known_facts(release: Release) -> dict[str, Any]:
+    """JSON. Counts of answers are of those that are shipped. A fixed number of queries."""
+    benchmark, chosen, answers = release.benchmark, release.chosen, shipped_answers(release)
+    skips = Assignment.objects.filter(campaign__in=chosen.campaigns, state=Assignment.State.SKIPPED)
     times = answers.aggregate(first=Min("submitted_at"), last=Max("submitted_at"))
     return {
         "stages": [_stage(benchmark, pk, chosen) for pk in chosen.stages],
-        "cohorts": _cohorts(chosen.campaigns),
+        "cohorts": _cohorts(chosen.campaigns, answers),
         "answers": {
             "people": answers.filter(rater__kind=Rater.Kind.PERSON).count(),
             "models": answers.filter(rater__kind=Rater.Kind.MODEL).count(),
             "not_counted": _counts(answers.filter(counted=False), "uncounted_because"),
         },
         "people": answers.filter(rater__kind=Rater.Kind.PERSON).values("rater").distinct().count(),
-        "models": _models(chosen.campaigns),
-        "skipped": _counts(
-            Assignment.objects.filter(campaign__in=chosen.campaigns, state=Assignment.State.SKIPPED), "skip_reason"
-        ),
+        "models": _models(answers),
+        "skipped": _counts(skips.filter(not_withheld(release, "unit__item")), "skip_reason"),
         "first": times["first"].date().isoformat() if times["first"] else None,
         "last": times["last"].date().isoformat() if times["last"] else None,
         "licences": _counts(ItemImage.objects.filter(item__stage__in=chosen.stages), "licence"),
@@ -63,8 +61,8 @@ def _stage(benchmark: Benchmark, stage_id: int, chosen: ReleaseSelection) -> dic
 def _wanted(stage: Stage, chosen: ReleaseSelection) -> dict[str, list[int]]:
     """Of each cohort the fewest and the most answers that a campaign of the release wants to an item."""
     rows = CampaignCohort.objects.filter(campaign__stage=stage, campaign__in=chosen.campaigns)
-    rows = rows.order_by("cohort__label").values_list("cohort__label")
-    return {label: [least, most] for label, least, most in rows.annotate(Min("target_answers"), Max("target_answers"))}
+    bounds = rows.values("cohort__label").annotate(least=Min("target_answers"), most=Max("target_answers"))
+    return {row["cohort__label"]: [row["least"], row["most"]] for row in bounds.order_by("cohort__label")}
 
 
 def _counts(rows: Any, column: str) -> dict[str, int]:
@@ -72,13 +70,10 @@ def _counts(rows: Any, column: str) -> dict[str, int]:
     return dict(rows.order_by(column).values_list(column).annotate(n=Count("pk")))
 
 
-def _cohorts(campaigns: Sequence[int]) -> list[dict[str, Any]]:
+def _cohorts(campaigns: Sequence[int], answers: QuerySet[Annotation]) -> list[dict[str, Any]]:
     rows = CampaignCohort.objects.filter(campaign__in=campaigns).select_related("cohort").order_by("cohort__label")
     cohorts = {row.cohort.label: row.cohort for row in rows}
-    people = Annotation.objects.filter(
-        assignment__campaign__in=campaigns, live=True, rater__kind=Rater.Kind.PERSON
-    ).exclude(uncounted_because__in=NEVER_SELECTED)
-    by_label = people.order_by("cohort__label").values_list("cohort__label")
+    by_label = answers.filter(rater__kind=Rater.Kind.PERSON).order_by("cohort__label").values_list("cohort__label")
     counts = dict(by_label.annotate(n=Count("rater", distinct=True)))
     return [
         {
@@ -90,8 +85,8 @@ def _cohorts(campaigns: Sequence[int]) -> list[dict[str, Any]]:
     ]
 
 
-def _models(campaigns: Sequence[int]) -> list[str]:
-    raters = Rater.objects.filter(kind=Rater.Kind.MODEL, annotations__assignment__campaign__in=campaigns).distinct()
+def _models(answers: QuerySet[Annotation]) -> list[str]:
+    raters = Rater.objects.filter(kind=Rater.Kind.MODEL, pk__in=answers.values("rater"))
     names = raters.values_list("name", "setting")
     return sorted({f"{name} ({setting})" if setting else name for name, setting in names})
 

@@ -72,8 +72,8 @@ def freeze(work: JobContext, release_id: int) -> Release:
         release.facts["gold"] = gold_facts(tables)
         rules = eligibility_rows(release.benchmark, tables)
         release.facts["eligibility"] = rules if is_there(rules) else []
-        release.facts["known"] = known_facts(release.benchmark, release.chosen)
-        release.facts["described"] = description_facts(release.benchmark, release.chosen)
+        release.facts["known"] = known_facts(release)
+        release.facts["described"] = description_facts(release)
         release.facts["agreement"] = _agreement(release, tables)
         release.facts["prompts"] = _prompts(release)
         if release.parent:

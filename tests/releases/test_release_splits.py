@@ -117,6 +117,12 @@ def test_no_answer_of_a_withheld_item_is_in_any_file(world: World, campaign: Cam
     assert (items["made-test"]["text"], items["made-test"]["context"]) == ("", {})
     assert items["made-train"]["text"]
     assert len(items) == 42, "the items themselves are shipped"
+    ratings = len(json_rows(files["jsonl/relevance/ratings.jsonl"]))
+    assert f"Answers: {ratings} of people, 0 of models." in files["DATASHEET.md"].decode()
+    n = sum(name == "test" for name in split.values())
+    sentence = f"{world.stage.name}: {n} of 42 items): {withheld.count()} answers are in no file"
+    for name in ("README.md", "DATA_STATEMENT.md", "DATASHEET.md", "CHANGES.md", "croissant.json"):
+        assert sentence in files[name].decode(), name
 
 
 def brought_with(key: str) -> Image:
