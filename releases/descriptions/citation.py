@@ -1,18 +1,15 @@
 """CITATION.cff of a release: https://citation-file-format.github.io, version 1.2.0."""
 
 import json
-import re
 from typing import Any
 
 from releases.descriptions.authors import Author, author_name
+from releases.descriptions.cited_paper import DOI, CitedPaper, cited_paper
 from releases.descriptions.licences import spdx_identifier
 from releases.models import Release
 
-_DOI = re.compile(r"10\.\d{4,9}/[^\s\"]+")
-_SENTENCE_END = re.compile(r"(?<=\w\w)\. ")
-_NAME = re.compile(r"(?:[^\W\d][\w.'\u2019-]*[ ]){0,5}(?:[^\W\d_a-z][\w.'\u2019-]*|et al)")
-_AUTHOR_KEYS = (("family", "family-names"), ("given", "given-names"), ("name", "name"), ("orcid", "orcid"),
-                ("affiliation", "affiliation"))  # fmt: skip
+_AUTHOR_KEYS = (("family", "family-names"), ("particle", "name-particle"), ("given", "given-names"), ("name", "name"),
+                ("orcid", "orcid"), ("affiliation", "affiliation"))  # fmt: skip
 
 
 def authors_of(release: Release) -> list[Author]:
@@ -23,7 +20,7 @@ def authors_of(release: Release) -> list[Author]:
 
 def doi_of(release: Release) -> str:
     """The DOI that the team typed; "" if it is none."""
-    match = _DOI.search(release.facts["described"]["card"].get("doi", ""))
+    match = DOI.search(release.facts["described"]["card"].get("doi", ""))
     return match[0] if match else ""
 
 
@@ -31,7 +28,7 @@ def citation_file(release: Release) -> bytes:
     """Texts are written as JSON, which YAML reads."""
     written = release.facts["described"]["written"]
     identifier = spdx_identifier(written["licence"])
-    cited = names_and_title(written["citation"])
+    cited = cited_paper(written["citation"])
     also = f", and: {written['citation']}" if written["citation"] and not cited else "."
     lines = [
         "cff-version: 1.2.0",
@@ -52,23 +49,20 @@ def citation_file(release: Release) -> bytes:
     if doi := doi_of(release):
         lines += ["identifiers:", "  - type: doi", "    value: " + _quoted(doi)]
     if cited:
-        names, title = cited
-        lines += ["preferred-citation:", "  type: article", "  title: " + _quoted(title)]
-        lines += [*_authors([{"name": names}], "  "), "  notes: " + _quoted(written["citation"])]
+        lines += ["preferred-citation:", *_paper(cited)]
     return "\n".join([*lines, ""]).encode()
 
 
-def names_and_title(citation: str) -> tuple[str, str] | None:
-    """Who wrote a paper, and its title, of a citation such as "Ada Ay, B. Bee. On bread. Venue 2024."; None where the
-    text has another form: then nobody may be named as its author.
-
-    >>> names_and_title("Ada Ay, B. Bee. On bread: a study. Venue 2024.")
-    ('Ada Ay, B. Bee', 'On bread: a study')
-    >>> names_and_title("On bread. arXiv, version 3.")
-    """
-    names, *rest = _SENTENCE_END.split(" ".join(citation.split()))
-    are_names = all(map(_NAME.fullmatch, re.split(r", (?:and )?| and ", names)))
-    return (names, rest[0]) if len(rest) > 1 and are_names else None
+def _paper(paper: CitedPaper) -> list[str]:
+    kind = "conference-paper" if paper.at_conference else "article"
+    lines = [f"  type: {kind}", "  title: " + _quoted(paper.title), *_authors(paper.authors, "  ")]
+    if paper.venue and paper.at_conference:
+        lines += ["  conference:", "    name: " + _quoted(paper.venue)]
+    elif paper.venue:
+        lines.append("  journal: " + _quoted(paper.venue))
+    if paper.year:
+        lines.append(f"  year: {paper.year}")
+    return lines + [f"  {key}: {_quoted(value)}" for key, value in (("doi", paper.doi), ("url", paper.url)) if value]
 
 
 def bibtex(release: Release) -> str:

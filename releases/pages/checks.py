@@ -82,6 +82,7 @@ def zenodo_metadata(release: Release) -> str:
         "version": release.version,
         "keywords": ["culture", "benchmark"],
         **({"license": licence.lower()} if licence else {}),
+        **({"notes": f"Licence: {written['licence']}"} if written["licence"] and not licence else {}),
     }
     return json.dumps({"metadata": metadata}, ensure_ascii=False, indent=2)
 

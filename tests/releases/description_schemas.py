@@ -34,8 +34,12 @@ IDENTIFIER = closed(
 )
 DOI: dict[str, Any] = {"type": "string", "pattern": r"^10\.\d{4,9}(\.\d+)?/[A-Za-z0-9:/_;\-.()\[\]\\]+$"}
 REFERENCE: dict[str, Any] = {
-    "type": "object", "properties": {"authors": AUTHORS, "title": TEXT, "type": TEXT, "doi": DOI, "url": WEB},
-    "required": ["authors", "title", "type"],
+    "type": "object",
+    "properties": {
+        "authors": AUTHORS, "title": TEXT, "type": {"enum": ["article", "conference-paper"]}, "doi": DOI, "url": WEB,
+        "year": {"type": "integer"}, "journal": TEXT, "conference": ENTITY,
+    },
+    "required": ["authors", "title", "type"], "additionalProperties": False,
 }  # fmt: skip
 CITATION = closed(
     {

@@ -7,6 +7,9 @@ import yaml
 from annotation.models import Campaign, CampaignCohort
 from benchmarks.models import Benchmark, ItemImage
 from jobs.models import Event
+from papers.caire.recipe import CITATION as CAIRE
+from papers.culturalvqa.recipe import CULTURALVQA
+from releases.descriptions.cited_paper import cited_paper
 from releases.descriptions.computed import wanted
 from releases.descriptions.licences import may_be_shared, spdx_identifier
 from tests.evaluation.data import an_open_campaign, of_condition, table
@@ -60,13 +63,34 @@ def test_the_citation_is_readable_whatever_the_names_are(world: World) -> None:
 
 def test_a_paper_is_cited_with_its_own_authors_and_never_with_the_team(world: World) -> None:
     study(world)
-    names, title = "Ada Ay, B. Bee, Chi van der Cee", "On bread: a study"
-    Benchmark.objects.filter(pk=world.benchmark.pk).update(citation=f"{names}. {title}. Venue 2024.")
+    text = "Ada Ay, B. Bee, Chi van der Cee. On bread: a study. EMNLP 2024. https://doi.org/10.18653/v1/2024.x-main.1."
+    Benchmark.objects.filter(pk=world.benchmark.pk).update(citation=text)
     cff = yaml.safe_load(files_of(world, built(world))["CITATION.cff"])
-    paper = cff["preferred-citation"]
-    assert (paper["authors"], paper["title"]) == ([{"name": names}], title)
+    chi = {"family-names": "Cee", "name-particle": "van der", "given-names": "Chi"}
+    assert cff["preferred-citation"] == {
+        "type": "conference-paper", "title": "On bread: a study", "year": 2024, "conference": {"name": "EMNLP 2024"},
+        "authors": [{"family-names": "Ay", "given-names": "Ada"}, {"family-names": "Bee", "given-names": "B."}, chi],
+        "doi": "10.18653/v1/2024.x-main.1", "url": "https://doi.org/10.18653/v1/2024.x-main.1",
+    }  # fmt: skip
     assert cff["authors"] == [{"name": world.team.name}]
     assert problems_of({**cff, "date-released": f"{cff['date-released']}"}, CITATION) == []
+
+
+def test_citations_of_recipes_and_of_people_are_read_by_their_parts() -> None:
+    nayak, paper = cited_paper(CULTURALVQA.citation), cited_paper(CAIRE)
+    assert nayak and paper
+    for author in [*nayak.authors, *paper.authors]:
+        assert author.keys() >= {"family", "given"}
+    assert (len(nayak.authors), nayak.venue, nayak.year) == (8, "EMNLP 2024", "2024")
+    assert paper.authors[-1] == {"family": "Neubig", "given": "Graham"}
+    assert (paper.venue, paper.year, paper.url) == ("arXiv", "2025", "https://arxiv.org/abs/2506.09109")
+    assert not paper.at_conference and paper.title.startswith("CAIRE: Cultural")
+    unclear = cited_paper("Doe, Jane, Ay, Ada. On bread. Journal of Bread, 2024.")
+    assert unclear and unclear.authors == [{"name": "Doe, Jane, Ay, Ada"}], "nobody gets a wrong family name"
+    assert (unclear.venue, unclear.year) == ("Journal of Bread", "2024")
+    group = cited_paper("The Bread Project. On bread. Bread Letters 2024.")
+    assert group and group.authors == [{"name": "The Bread Project"}]
+    assert cited_paper("On bread. arXiv, version 3.") is None
 
 
 def test_croissant_names_files_with_checksums_and_every_column(world: World) -> None:
