@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from django.utils.text import get_text_list
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -49,7 +50,8 @@ def _range_sentence(report: AgreementReport, condition: str, values: Sequence[tu
         "high": format_number(high[0]),
         "highest": high[1],
     }
-    if len(values) == 1:
+    if words["low"] == words["high"]:
+        words["lowest"] = get_text_list([name for _value, name in values], _("and"))
         text = _("%(measure)s is %(low)s in %(lowest)s.")
         return (_("%(condition)s: %(measure)s is %(low)s in %(lowest)s.") if condition else text) % words
     if condition:

@@ -19,6 +19,7 @@ from evaluation.reports.agreement import AgreementReport, agreement
 from evaluation.reports.agreement_tables import conditions_table, questions_table
 from evaluation.selections.catalogue import catalogue_of
 from evaluation.selections.selection import SelectionError, select
+from releases.descriptions.computed import count_of
 
 MAX_RATINGS = 200_000
 
@@ -67,11 +68,16 @@ def _report(
 
 
 def _lines(stage: str, document: dict[str, Any]) -> list[str]:
-    lines = []
-    for question in document["questions"]:
-        for measure, estimate in question["estimates"].items():
-            value = " ".join(filter(None, (estimate["shown"], estimate["shown_interval"])))
-            counts = f"{estimate['n_units']} items, {estimate['n_raters']} raters"
-            cohort = question["cohort"]["label"]
-            lines.append(f"{stage}, {question['question']}, {cohort}: {measure} {value} ({counts})")
-    return lines
+    return [
+        f"{stage}, {question['question']}, {question['cohort']['label']}: {measure}{_value(estimate)}"
+        for question in document["questions"]
+        for measure, estimate in question["estimates"].items()
+    ]
+
+
+def _value(estimate: dict[str, Any]) -> str:
+    """With its counts; the reason where there is none."""
+    if not estimate["shown"]:
+        return f": no value. {estimate['reason_text'] or ''}".rstrip()
+    counts = f"{count_of(estimate['n_units'], 'item')}, {count_of(estimate['n_raters'], 'rater')}"
+    return " " + " ".join(filter(None, (estimate["shown"], estimate["shown_interval"], f"({counts})")))

@@ -89,9 +89,11 @@ def _descriptions(release: Release, tables: list[ReleaseTable]) -> Iterator[Plan
     """What people and programs read about the release."""
     known, markdown = release.facts["known"], "text/markdown"
     yield _text_file("LICENSE", release.facts["described"]["written"]["licence"], data_licence_file, "text/plain")
-    licences = {name: uses for name, uses in known["licences"].items() if name.strip()}
-    for name, uses in licences.items() if release.chosen.pictures != "none" else ():
-        yield _text_file(licence_file_name(name), name, partial(picture_licence_file, uses=uses), "text/plain")
+    licences = {name: n for name, n in known["licences"].items() if name.strip()}
+    for name, n in licences.items() if release.chosen.pictures != "none" else ():
+        uses = known.get("licence_uses", {}).get(name, n)
+        written = partial(picture_licence_file, pictures=n, uses=uses)
+        yield _text_file(licence_file_name(name), name, written, "text/plain")
     yield _text_file("CHANGES.md", release, changes, markdown)
     yield _text_file("CITATION.cff", release, citation_file, "application/yaml")
     yield _text_file("DATA_STATEMENT.md", release, data_statement, markdown)

@@ -11,7 +11,7 @@ from typing import Any
 from django.conf import settings
 
 from releases.descriptions.citation import bibtex
-from releases.descriptions.computed import group_size, listed, one_line, withheld
+from releases.descriptions.computed import count_of, group_size, listed, one_line, withheld
 from releases.descriptions.licences import spdx_identifier
 from releases.descriptions.sections import STATEMENT, filled, gaps, quiet
 from releases.descriptions.sections import known as known_facts
@@ -127,7 +127,7 @@ def _items(known: Mapping[str, Any]) -> list[str]:
     for stage in known["stages"]:
         conditions = {key: count for key, count in stage["conditions"].items() if key}
         lines.append(
-            f"Items of {one_line(stage['name'])}: {stage['items']}, {stage['concepts']} concepts"
+            f"Items of {one_line(stage['name'])}: {stage['items']}, {count_of(stage['concepts'], 'concept')}"
             + (f"; by condition: {listed(conditions)}" if conditions else "") + "."
         )  # fmt: skip
     return lines

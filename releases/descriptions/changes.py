@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from releases.descriptions.computed import withheld
+from releases.descriptions.computed import count_of, withheld
 from releases.descriptions.sections import known
 from releases.models import Release
 from releases.queries.differences import stored_differences
@@ -67,4 +67,4 @@ def _printed(number: PrintedNumber | None) -> str:
     if number is None:
         return "none"
     shown = " ".join(filter(None, (number.shown or number.reason, number.interval)))
-    return f"{shown} ({number.items} items, {number.raters} raters)"
+    return f"{shown} ({count_of(number.items, 'item')}, {count_of(number.raters, 'rater')})"

@@ -49,6 +49,11 @@ def listed(counts: Mapping[str, int], empty: str = "none") -> str:
     return ", ".join(f"{one_line(name) or empty} {count:,}" for name, count in counts.items())
 
 
+def count_of(number: int, noun: str) -> str:
+    """Such as "1 item" and "2 items"."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
 def group_size(people: int) -> str:
     """A count of people. A small group is not counted exactly."""
     return f"fewer than {MIN_CELL}" if 0 < people < MIN_CELL else f"{people:,}"
@@ -73,7 +78,9 @@ def languages(known: ReleaseFacts) -> list[str]:
     spoken = sorted({language for cohort in known.counts["cohorts"] for language in cohort["languages"]})
     sentences = [f"Languages of the cohorts (BCP 47): {', '.join(spoken)}."] if spoken else []
     shown = known.described["answer_languages"]
-    return sentences + ([f"Answers by language of the interface: {listed(shown, 'not known')}."] if shown else [])
+    return sentences + (
+        [f"Answers of people by language of the interface: {listed(shown, 'not known')}."] if shown else []
+    )
 
 
 def origins(known: ReleaseFacts) -> list[str]:
@@ -103,9 +110,8 @@ def items(known: ReleaseFacts) -> list[str]:
     for stage in known.counts["stages"]:
         conditions = {name: n for name, n in stage["conditions"].items() if name}
         by_condition = f"; by condition: {listed(conditions)}" if conditions else ""
-        sentences.append(
-            f"{one_line(stage['name'])}: {stage['items']:,} items, {stage['concepts']:,} concepts{by_condition}."
-        )
+        counts = f"{count_of(stage['items'], 'item')}, {count_of(stage['concepts'], 'concept')}"
+        sentences.append(f"{one_line(stage['name'])}: {counts}{by_condition}.")
     texts = known.described["texts"]
     if texts["n"]:
         sentences.append(
@@ -128,10 +134,13 @@ def picture_sources(known: ReleaseFacts) -> list[str]:
     described = known.described
     if not described["picture_uses"]:
         return []
-    return [
-        f"Pictures name {described['picture_sources']:,} different sources;"
-        f" {described['without_source']:,} of {described['picture_uses']:,} name none."
-    ]
+    if not described["picture_sources"]:
+        return ["No source of a picture is known."]
+    sentences = [f"The pictures come from {count_of(described['picture_sources'], 'source')}."]
+    if described["without_source"]:
+        uses = f"{described['without_source']:,} of {described['picture_uses']:,}"
+        sentences.append(f"Of {uses} uses of a picture in an item no source is known.")
+    return sentences
 
 
 def parents(known: ReleaseFacts) -> list[str]:

@@ -33,13 +33,16 @@ def data_licence_file(licence: str) -> bytes:
     return f"Licence of the data: {text}\n{address}Pictures have licences of their own: see LICENSES.\n".encode()
 
 
-def picture_licence_file(licence: str, uses: int) -> bytes:
+def picture_licence_file(licence: str, pictures: int, uses: int) -> bytes:
     """A file of LICENSES."""
     identifier = spdx_identifier(licence)
     lines = [f"Licence: {' '.join(licence.split())}"]
     if identifier:
         lines += [f"SPDX identifier: {identifier}", f"Its text: https://spdx.org/licenses/{identifier}.html"]
-    lines.append(f"Pictures of the release under it: {uses}. The table pictures has the licence and source of each.")
+    often = f", used {uses:,} times" if uses > pictures else ""
+    lines.append(
+        f"Pictures of the release under it: {pictures:,}{often}. The table pictures has the licence and source of each."
+    )
     return "\n".join([*lines, ""]).encode()
 
 

@@ -8,7 +8,7 @@ from django.db.models.functions import Length
 
 from annotation.models import Exclusion, InstructionVersion, Review, SheetVersion
 from benchmarks.models import FilterResult, Image, Item, ItemImage
-from people.models import Consent, ConsentVersion
+from people.models import Consent, ConsentVersion, Rater
 from releases.models import Release, ReleaseItem
 from releases.queries.shipped_answers import not_withheld, shipped_answers
 
@@ -27,7 +27,7 @@ def description_facts(release: Release) -> dict[str, Any]:
         "authors": benchmark.authors,
         "team": benchmark.team.name,
         "recipe": " ".join(filter(None, (benchmark.recipe, benchmark.recipe_version))),
-        "answer_languages": _counts(answers, "language"),
+        "answer_languages": _counts(answers.filter(rater__kind=Rater.Kind.PERSON), "language"),
         "origins": _counts(items.filter(withdrawn_at=None), "origin"),
         "withdrawn_items": items.exclude(withdrawn_at=None).count(),
         "filters": _counts(FilterResult.objects.filter(item__in=items).exclude(state="waiting"), "state"),

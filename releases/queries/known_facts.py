@@ -20,6 +20,7 @@ def known_facts(release: Release) -> dict[str, Any]:
     """JSON. Counts of answers are of those that are shipped. A fixed number of queries."""
     benchmark, chosen, answers = release.benchmark, release.chosen, shipped_answers(release)
     skips = Assignment.objects.filter(campaign__in=chosen.campaigns, state=Assignment.State.SKIPPED)
+    uses = ItemImage.objects.filter(item__stage__in=chosen.stages).order_by("licence").values_list("licence")
     times = answers.aggregate(first=Min("submitted_at"), last=Max("submitted_at"))
     return {
         "stages": [_stage(benchmark, pk, chosen) for pk in chosen.stages],
@@ -34,7 +35,8 @@ def known_facts(release: Release) -> dict[str, Any]:
         "skipped": _counts(skips.filter(not_withheld(release, "unit__item")), "skip_reason"),
         "first": times["first"].date().isoformat() if times["first"] else None,
         "last": times["last"].date().isoformat() if times["last"] else None,
-        "licences": _counts(ItemImage.objects.filter(item__stage__in=chosen.stages), "licence"),
+        "licences": dict(uses.annotate(n=Count("image", distinct=True))),
+        "licence_uses": dict(uses.annotate(n=Count("pk"))),
         "withdrawn": _withdrawn(benchmark, chosen.campaigns),
     }
 

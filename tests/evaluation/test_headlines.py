@@ -1,6 +1,8 @@
 """Sentences that pages write from their numbers, and filter bars that show what matters and what was set."""
 
 import re
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -11,6 +13,7 @@ from evaluation.figures.drawing.axis import Value
 from evaluation.figures.drawing.scene import Rect
 from evaluation.figures.estimate_text import number_columns
 from evaluation.figures.figure import Figure
+from evaluation.reports.agreement_headline import _range_sentence
 from tests.chains.link_client import text_of
 from tests.evaluation.data import of_condition, table
 from tests.evaluation.test_agreement_page import campaign, rated  # noqa: F401  (fixtures)
@@ -37,6 +40,13 @@ def test_headline_names_the_lowest_and_the_highest_cohort(world: World, rated: C
     words = headline(world, "?measure=alpha_nominal")
     assert words.endswith("lies between 0.45 (Egypt) and 1.00 (Brazil).")
     assert not re.search("good|moderate|poor|low |high ", words), "it has no words of grade"
+
+
+def test_equal_cohorts_are_named_together() -> None:
+    report: Any = SimpleNamespace(measures=[SimpleNamespace(label="Alpha, nominal")])
+    values = [(1.0, "Brazil"), (0.9999, "Egypt")]
+    assert _range_sentence(report, "", values) == "Alpha, nominal is 1.00 in Brazil and Egypt."
+    assert _range_sentence(report, "natural", values[:1]) == "natural: Alpha, nominal is 1.00 in Brazil."
 
 
 @pytest.mark.django_db

@@ -43,7 +43,7 @@ def test_the_head_of_the_card_names_every_parquet_table(world: World) -> None:
     }
     assert "Answers: 7 of people, 0 of models. Given between 2026-03-01 and 2026-03-01." in text
     assert "People by cohort: Brazil (0), Egypt (fewer than 5)." in text
-    assert "no licence known (8)" in text
+    assert "no licence known (1)" in text
     assert "- Known limits\n" in text and "- Curation rationale" not in text
     assert "configs:" not in files_of(world, built(world, version="1.1.0", formats=["csv"]))["README.md"].decode()
 
@@ -128,11 +128,13 @@ def test_sections_are_computed_or_written_or_named_as_gaps(world: World) -> None
     targets = f"{world.stage.name}: answers wanted of each item: 4 (Brazil), 2 (Egypt)"
     assert f"{targets}; by anyone in the cohort" in files["DATASHEET.md"].decode()
     assert json.loads(files["croissant.json"])["rai:annotationsPerItem"] == targets
+    sentence = "?, Brazil: alpha_ordinal: no value. There are no ratings yet."
+    assert sentence in files["DATA_STATEMENT.md"].decode()
     sheet, statement = files["DATASHEET.md"].decode(), files["DATA_STATEMENT.md"].decode()
     assert "### How they were paid\n\nNot stated.\n\nSource: gap" in sheet
     assert "Answers were given between 2026-03-01 and 2026-03-01.\n\nSource: computed" in sheet
     assert "## Pay\n\nNot stated." in statement
-    assert "Answers by language of the interface: en" in statement
+    assert "Answers of people by language of the interface: en 7." in statement
     assert "\n# {x}" not in statement, "what people wrote begins no heading"
     page = world.client(world.mara).get(address(release)).content.decode()
     assert "Gap: not stated" in page and 'name="pay"' in page
@@ -183,7 +185,7 @@ def test_every_licence_has_a_file(world: World) -> None:
     files = files_of(world, built(world))
     assert b"https://spdx.org/licenses/CC-BY-4.0.html" in files["LICENSE"]
     [ours] = [path for path in files if path.startswith("LICENSES/Ours")]
-    assert b"under it: 3." in files["LICENSES/CC-BY-4.0.txt"] and b"Licence: ../Ours, 2026" in files[ours]
+    assert b"under it: 1, used 3 times." in files["LICENSES/CC-BY-4.0.txt"] and b"Licence: ../Ours, 2026" in files[ours]
     assert [may_be_shared(text) for text in ("CC0", "", " unknown", "© X. All rights reserved")] == [
         True, False, False, False,
     ]  # fmt: skip
