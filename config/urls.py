@@ -3,6 +3,8 @@
 from django.contrib import admin
 from django.urls import include, path
 
+from api.protocol.problems import PAGE
+from api.views.problems import problems
 from config.health import healthz, readyz
 from config.home import home
 from config.old_addresses import urlpatterns as old_addresses
@@ -23,5 +25,6 @@ urlpatterns = [
     path("", include("api.views.webhook_urls")),
     path("", include("demo.urls")),
     path("api/", include("api.urls")),
+    path(PAGE.removeprefix("/"), problems, name="api-problems"),
     *old_addresses,
 ]

@@ -38,6 +38,7 @@ PUBLIC = {
     "home",
     "healthz",
     "readyz",
+    "api-problems",
     "admin:login",
     "admin:logout",
     "people:sign_in",

@@ -10,7 +10,10 @@ from django.test import Client
 from django.utils import timezone
 
 from api.models import ApiRequest
-from api.protocol import idempotency
+from api.protocol import idempotency, problems
+from api.protocol.authentication import ScopeMissing, TokenLimited
+from api.protocol.problem_codes import PROBLEM_CODES
+from api.protocol.refusals import REFUSALS
 from benchmarks.models import Benchmark
 from benchmarks.recipes.recipe_json import file_text
 from benchmarks.services.recipes.saved_recipes import recipe_content
@@ -199,3 +202,20 @@ def test_an_address_that_is_not_there_is_a_problem_document_for_every_method(wor
     client = Client(enforce_csrf_checks=True)
     for method in ("GET", "POST", "PUT", "PATCH", "DELETE"):
         problem(client.generic(method, "/api/v1/benchmarks/a/runs/-1/start/"), 404, "not-found")
+
+
+def problem_kinds(kind: type[problems.ApiProblem] = problems.ApiProblem) -> set[str]:
+    return {kind.code} | {code for below in kind.__subclasses__() for code in problem_kinds(below)}
+
+
+def test_the_type_of_a_problem_is_a_page_for_everybody_that_has_every_code() -> None:
+    refused = Client().get(API)
+    address, _hash, code = refused.json()["type"].partition("#")
+    known = problem_kinds() | {*problems.CODES.values()} | {code for _status, code, _words in REFUSALS.values()}
+    known |= {f"{ScopeMissing.default_code}", f"{TokenLimited.default_code}"}
+    assert known - {""} == PROBLEM_CODES.keys()
+    page = Client().get(address)
+    assert (page.status_code, page["Content-Type"]) == (200, "text/html; charset=utf-8")
+    shown = page.content.decode()
+    assert f'id="{code}"' in shown and all(f'id="{code}"' in shown for code in PROBLEM_CODES)
+    assert Client().post(address).status_code == 405
