@@ -18,7 +18,7 @@ IMAGES = {
     "licensed_originals": "licensed_originals", "originals": "originals",
 }  # fmt: skip
 """By the word of the API: the choice of the page. Only originals leave metadata in a file."""
-SAME = ("formats", "versions", "notes", "embed", "group_by", "seed", "withhold")
+SAME = ("formats", "versions", "notes", "embed", "vectors", "group_by", "seed", "withhold")
 """Named by the API as by the page."""
 
 

@@ -92,6 +92,16 @@ def test_a_release_is_drafted_once_and_then_built(world: World, campaign: Campai
     assert client.get(url, headers={"If-None-Match": client.get(url)["ETag"]}).status_code == 304
 
 
+def test_options_that_are_sent_are_kept(world: World, campaign: Campaign) -> None:
+    client = program(world.mara, "write")
+    for number, value in enumerate((True, False), start=1):
+        options = {"vectors": value, "versions": value, "embed": value, "seed": number, "notes": f"Notes {number}"}
+        content = {"version": f"1.0.{number}", "images": "stripped", **options}
+        reply = send(client, "POST", RELEASES, content, idempotency_key=f"k{number}")
+        assert reply.status_code == 201, reply.content
+        assert {name: reply.json()[name] for name in options} == options
+
+
 def test_what_is_left_out_is_as_the_form_proposes_it(world: World, campaign: Campaign) -> None:
     create(world)
     chosen = Release.objects.get(version="1.0.0").chosen
