@@ -128,9 +128,8 @@ def annotators(ground: FigureData) -> Figure:
 
 
 def _against_the_rest(part: Observations) -> list[tuple[str, Estimate]]:
-    ratings, there = part.ratings, [part.raters[place] for place in np.unique(part.rater)]  # by name
-    pks = sorted(who.pk for who in there)  # as ratings number them
-    return [(who.name, rater_against_others(ratings, pks.index(who.pk))) for who in there]
+    ratings, there = part.ratings, [part.raters[place] for place in np.unique(part.rater)]  # by name, as there
+    return [(who.name, rater_against_others(ratings, number)) for number, who in enumerate(there)]
 
 
 def _range(estimates: list[Estimate]) -> str:

@@ -85,7 +85,7 @@ class RubricScores:
     def ratings(self, field: str, keep: Callable[[int], bool]) -> Ratings:
         """Units are the places of all items; only items that ``keep`` wants have ratings."""
         rows = [(item, rater, value) for (item, rater), value in self.scores[field].items() if keep(item)]
-        number = {rater: n for n, rater in enumerate(sorted({rater for _item, rater, _value in rows}))}
+        number = {rater: n for n, rater in enumerate(dict.fromkeys(rater for _item, rater, _value in rows))}
         unit = np.array([item for item, _rater, _value in rows], np.int64)
         who = np.array([number[rater] for _item, rater, _value in rows], np.int64)
         return Ratings(unit, who, np.array([value for *_row, value in rows]), len(self.items), len(number))

@@ -11,6 +11,7 @@ import pytest
 
 from evaluation.figures import figure_builder, model_figures
 from evaluation.rendering.number_format import format_number
+from people.models import Rater
 from tests.evaluation.data import an_open_campaign, of_condition, table
 from tests.evaluation.figures.study import read, study
 from tests.personas import World
@@ -103,6 +104,22 @@ def test_annotators_stand_in_the_order_of_their_names(world: World) -> None:
         assert len(names) == 5
         assert names == sorted(names)
     assert not {"Nour", "Tarek"} & {row["annotator"] for row in rows}
+
+
+def test_each_annotator_has_the_numbers_of_their_own_answers(world: World) -> None:
+    """Whoever answered fewest items has the least n, wherever the name stands."""
+    world.add_items(6)
+    world.add_annotators(world.egypt, 2)
+    campaign = an_open_campaign(world)
+    people = [row.user for row in world.egypt.members.order_by("pk")][:4]
+    for number, person in enumerate(people):
+        codes = "".join(str(1 + (place * 3 + number) % 5) for place in range(3 + number))
+        table(campaign, world.egypt, world.items[: 3 + number], {person: codes})
+    names = {
+        world.benchmark.pseudonym(Rater.objects.get(user=person).pk): number for number, person in enumerate(people)
+    }
+    shared = {row["annotator"]: int(row["items"]) for row in rows_of(world, "annotators")}
+    assert {name: shared[name] for name in names} == {name: min(3 + number, 5) for name, number in names.items()}
 
 
 def test_shares_are_counts_of_what_was_answered(world: World) -> None:
