@@ -57,6 +57,7 @@ def deposit_context(user: User, release: Release) -> dict[str, Any]:
         "release": release,
         "doi": doi_of(release) if "described" in release.facts else "",
         "metadata": zenodo_metadata(release) if "described" in release.facts else "",
+        "licence_known": "described" in release.facts and bool(_licence(release)),
         "zenodo_commands": zenodo_commands(name),
         "hub_commands": hub_commands(release.benchmark.slug, name, release.version),
     }
@@ -73,7 +74,7 @@ def zenodo_metadata(release: Release) -> str:
         }.items() if value}
         for author in authors_of(release)
     ]  # fmt: skip
-    licence = spdx_identifier(written["licence"])
+    licence = _licence(release)
     metadata = {
         "upload_type": "dataset",
         "title": f"{written['name']}, release {release.version}",
@@ -85,6 +86,10 @@ def zenodo_metadata(release: Release) -> str:
         **({"notes": f"Licence: {written['licence']}"} if written["licence"] and not licence else {}),
     }
     return json.dumps({"metadata": metadata}, ensure_ascii=False, indent=2)
+
+
+def _licence(release: Release) -> str:
+    return spdx_identifier(release.facts["described"]["written"]["licence"])
 
 
 def zenodo_commands(name: str) -> str:

@@ -91,6 +91,12 @@ def test_steps_of_a_deposit_have_what_the_archive_asks_for(world: World, release
     metadata = json.loads(unescape(shown[1]))["metadata"]
     assert metadata["creators"] == [{"name": "Doe, Jane", "orcid": "0000-0002-1825-0097"}]
     assert (metadata["license"], metadata["version"], metadata["upload_type"]) == ("cc-by-4.0", "1.0.1", "dataset")
+    assert "notes" not in metadata and "choose there what fits it" not in page
+    Benchmark.objects.filter(pk=world.benchmark.pk).update(licence="Ours, of 2026")
+    own = built(world, version="1.0.2")
+    old = world.client(world.mara).get(address(own, "deposit/")).content.decode()
+    assert "&quot;notes&quot;: &quot;Licence: Ours, of 2026&quot;" in old and "&quot;license&quot;" not in old
+    assert "choose there what fits it" in old
     assert f"hf upload YOUR-NAME/{world.benchmark.slug} {world.benchmark.slug}-1.0.1 . --repo-type dataset" in page
     assert "10.5281/zenodo.1" in page and "<b>cultures</b>" not in page
     detail = world.client(world.mara).get(address(again)).content.decode()
