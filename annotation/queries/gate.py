@@ -123,9 +123,9 @@ def _gates(rows: Mapping[int, Sequence[Any]], rater_id: int, at: datetime) -> di
     """Of rows of COLUMNS by cohort; what was given is read for those that have a limit."""
     read = {cohort: _read_gate(row, at) for cohort, row in rows.items()}
     limits = {cohort: of_cohort for cohort, (_gate, of_cohort) in read.items() if of_cohort is not None}
-    given = _given(limits, rater_id) if limits else {}
+    counts = _given(limits, rater_id) if limits else {}
     return {
-        cohort: gate if of_cohort is None else _within_limits(gate, of_cohort, given.get(cohort, (0, 0)))
+        cohort: gate if of_cohort is None else _within_limits(gate, of_cohort, counts.get(cohort, (0, 0)))
         for cohort, (gate, of_cohort) in read.items()
     }
 

@@ -14,7 +14,6 @@ import numpy as np
 
 from benchmarks.models import Benchmark, Item
 from evaluation.metrics.counts import Bools, Floats, Ints, Ratings
-from evaluation.queries.rater_order import RaterOrder
 from evaluation.queries.rating_rows import coded_rows, target_names
 from evaluation.queries.ratings import counted_annotations, renumber, select_repeats
 from evaluation.selections.selection import Selection
@@ -142,10 +141,12 @@ def _property(thing: ObservedItem, name: str) -> Any:
 def observe(selection: Selection) -> Observations:
     """Everything the selection counts, in one streamed query; names are read once for each thing, not for each row."""
     coded = coded_rows(selection)
-    once_each = _select_one_per_pair(coded.rows, selection)
+    everybody = np.unique(coded.rows["rater"]).tolist()
+    raters = observed_raters(Benchmark.objects.get(pk=selection.benchmark_id), everybody)
+    rater = _map_values(coded.rows["rater"], {who.pk: place for place, who in enumerate(raters)})
+    once_each = select_repeats(coded.rows["unit"] * max(len(raters), 1) + rater, coded.rows, selection.repeats)
     rows, place = coded.rows[once_each], coded.place[once_each]
     items = observed_items(set(np.unique(coded.units.item[place]).tolist()))
-    raters = observed_raters(Benchmark.objects.get(pk=selection.benchmark_id), np.unique(rows["rater"]).tolist())
     present, target = np.unique(coded.units.target[place], return_inverse=True)
     cohort_ids = [int(c) for c in np.unique(rows["cohort"]) if c >= 0]
     labels = Cohort.objects.in_bulk(cohort_ids)
@@ -153,7 +154,7 @@ def observe(selection: Selection) -> Observations:
         level=selection.level,
         item=_map_values(coded.units.item[place], {item.pk: place for place, item in enumerate(items)}),
         target=target,
-        rater=_map_values(rows["rater"], {rater.pk: place for place, rater in enumerate(raters)}),
+        rater=rater[once_each],
         cohort=_map_values(rows["cohort"], {-1: -1} | {pk: place for place, pk in enumerate(cohort_ids)}),
         code=rows["code"].astype(np.int64),
         value=rows["value"].astype(np.float64),
@@ -231,9 +232,3 @@ def _map_values(values: Any, to: Mapping[int, int]) -> Ints:
     distinct, inverse = np.unique(values, return_inverse=True)
     places: Ints = np.array([to[int(one)] for one in distinct], np.int64)[inverse]
     return places
-
-
-def _select_one_per_pair(rows: Any, selection: Selection) -> Ints:
-    """The place of one row for each unit and rater, by both: the latest or the first answer."""
-    raters, rater = renumber(RaterOrder(selection.benchmark_id, rows["rater"]).places(rows["rater"]))
-    return select_repeats(rows["unit"] * max(raters, 1) + rater, rows, selection.repeats)
