@@ -209,6 +209,7 @@ def fill_schema(schema: dict[str, Any], dice: Random) -> Any:
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # the body follows the head at once
 
     def do_GET(self) -> None:
         is_known = self.path.rstrip("/") == "/v1/models"

@@ -133,6 +133,7 @@ class Model:
 class Handler(BaseHTTPRequestHandler):
     server: "Server"
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # the body follows the head at once
 
     def log_message(self, *_anything: Any) -> None:
         """Silence."""
