@@ -34,15 +34,19 @@ def decision_view(review: Review, stage: Stage, zone: ZoneInfo, language: str, *
         Review.Decision.REJECT: _("Rejected"),
     }  # fmt: skip
     decision = Review.Decision(review.decision)
-    by_filter = review.reviewer is None and not review.reviewer_name
+    by_filter = review.reviewer_id is None and not review.reviewer_name
     return DecisionView(
         id=review.pk,
         style=looks[decision],
         words=words[decision],
         reason=reason_label(stage, review.reason, language) if review.reason and not by_filter else "",
         comment=review.comment,
-        reviewer=(review.reviewer.name if review.reviewer else review.reviewer_name or _("Filter")) if named else "",
+        reviewer=_reviewer_name(review) if named else "",
         when=format_moment(review.at, zone),
         taken_back=review.undone_at is not None,
         automatic=by_filter,
     )
+
+
+def _reviewer_name(review: Review) -> str:
+    return review.reviewer.name if review.reviewer else review.reviewer_name or _("Filter")

@@ -7,13 +7,18 @@ from django.db.models import Count, F, Q, QuerySet
 from annotation.models import SecondReview, SecondReviewShare
 from annotation.queries.review_queue import REJECTED, reviewable
 from benchmarks.models import Benchmark, Stage
+from jobs.queries.read_once import read_once
 from people.models import User
 
 ANSWER = "first__annotation"
 
 
 def _valid(benchmark: Benchmark, user: User) -> QuerySet[SecondReview]:
-    """Where the first decision still stands, on a current answer that this person may decide on."""
+    """Where the first decision still stands, on a current answer that this person may decide on. No query is made of it
+    in a benchmark that draws no second reviews."""
+    drawn = SecondReview.objects.filter(first__annotation__assignment__campaign__stage__benchmark=benchmark)
+    if not read_once(("second reviews", benchmark.pk), drawn.exists):
+        return SecondReview.objects.none()
     answers = reviewable(benchmark, user).filter(Q(counted=True) | Q(uncounted_because=REJECTED), live=True)
     rows = SecondReview.objects.filter(first__undone_at=None, final=None, first__annotation__in=answers)
     return rows.exclude(first__reviewer=user)

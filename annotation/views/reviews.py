@@ -32,6 +32,7 @@ from benchmarks.access import benchmark_for, is_permitted
 from benchmarks.models import Benchmark
 from benchmarks.pages.tabs import tabs_for
 from jobs.formats.numbers import parse_id
+from jobs.queries.read_once import rows_read_once
 from people.models import User
 from people.views.request_helpers import current_user
 
@@ -66,6 +67,7 @@ def _latest_decision(request: HttpRequest, benchmark: Benchmark, user: User) -> 
 @never_cache
 @login_required
 @require_safe
+@rows_read_once()
 def queue(request: HttpRequest, slug: str) -> HttpResponse:
     benchmark, user = benchmark_for(request.user, slug, can="review"), current_user(request)
     if "after" in request.GET:

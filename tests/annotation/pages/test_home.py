@@ -10,7 +10,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from annotation.models import Annotation, Assignment, Campaign, CampaignCohort, Draft, Rating, Slot
+from annotation.models import Annotation, Assignment, Campaign, CampaignCohort, Draft, Rating, Review, Slot
 from annotation.pages.home import day_of
 from annotation.pages.status_text import duration, format_date, greeting, time_zone_for
 from annotation.services.campaigns import lifecycle
@@ -125,6 +125,24 @@ def test_home_costs_the_same_however_much_there_is(
     with CaptureQueriesContext(connection) as many:
         client.get("/work/")
     assert len(many) == len(few)
+
+
+def test_home_asks_as_often_for_many_decisions_as_for_one(
+    client_of: ClientOf, world: World, campaign: Campaign, nour: User
+) -> None:
+    client = client_of(nour)
+    for _time in range(4):
+        rate(client, campaign, nour)
+    answers = list(Annotation.objects.filter(rater__user=nour))
+    numbers = []
+    for decided in (answers[:1], answers[1:]):
+        for answer in decided:
+            Review.objects.create(annotation=answer, reviewer=world.reviewer, decision="accept", at=timezone.now())
+        with CaptureQueriesContext(connection) as queries:
+            html = client.get("/work/").content.decode()
+        numbers.append(len(queries))
+        assert world.reviewer.name not in html, "an author is not told who decided"
+    assert len(answers) == 4 and numbers[0] == numbers[1]
 
 
 def test_home_asks_as_often_for_many_campaigns_as_for_few(
