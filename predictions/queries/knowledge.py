@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,12 +28,15 @@ def gold_entries(item: Item) -> list[str]:
     return [str(part).strip() for part in parts if str(part).strip()]
 
 
-def gold_article(base: KnowledgeBase, item: Item) -> KnowledgeEntry | None:
-    """The first right entry of an item that has an article in the base."""
-    keys = gold_entries(item)
-    rows = KnowledgeEntry.objects.filter(base=base, key__in=keys).exclude(text="") if keys else ()
+def gold_articles(base: KnowledgeBase, items: Iterable[Item]) -> dict[int, KnowledgeEntry]:
+    """By the id of each of these items that names one: its first right entry that has an article in the base. One
+    query."""
+    keys = {item.pk: gold_entries(item) for item in items}
+    wanted = {key for each in keys.values() for key in each}
+    rows = KnowledgeEntry.objects.filter(base=base, key__in=wanted).exclude(text="") if wanted else ()
     entries = {row.key: row for row in rows}
-    return next((entries[key] for key in keys if key in entries), None)
+    first = {pk: next((entries[key] for key in each if key in entries), None) for pk, each in keys.items()}
+    return {pk: entry for pk, entry in first.items() if entry is not None}
 
 
 @dataclass(frozen=True)

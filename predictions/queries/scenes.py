@@ -1,6 +1,6 @@
 """What a model has before it: the very item, sheet and words that people have, as a prompt takes them."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -131,17 +131,26 @@ class Scenes:
         self.stage, self.sheet, self.prompt = stage, sheet, prompt
         self.given = {option.key: option.default for option in prompt.options} | dict(options)
         self.kinds = {option.key: option.kind for option in prompt.options}
+        self._articles: dict[int, Mapping[str, Any] | None] = {}
 
     def of(self, unit: Unit) -> tuple[Scene, Shown]:
         """Of a unit whose item has been fetched."""
         unit.item.stage = self.stage
         shown = build_shown(unit, None)
         options = self.options
-        for run in self._links:
-            options = {**options, "linked": _linked_article(run, unit.item)}
-        for base in self._bases:
-            options = {**options, "linked": _gold_article(base, unit.item)}
+        if self._links or self._bases:
+            if unit.item.pk not in self._articles:
+                self.read_articles([unit.item])
+            options = {**options, "linked": self._articles[unit.item.pk]}
         return scene_of(unit, self.sheet, options, shown), shown
+
+    def read_articles(self, items: Collection[Item]) -> None:
+        """Look up the articles of these items together, where the prompt needs them. Others are forgotten."""
+        self._articles = dict.fromkeys((item.pk for item in items), None)
+        for run in self._links:
+            self._articles |= _linked_articles(run, items)
+        for base in self._bases:
+            self._articles = dict.fromkeys(self._articles, None) | _gold_articles(base, items)
 
     def build_requests(self, scene: Scene, shown: Shown, seed: int) -> PromptRequests:
         """What a unit of the run is asked. Raises MissingInput."""
@@ -181,21 +190,23 @@ class Scenes:
         return [int(pk) for pk in named if pk]
 
 
-def _linked_article(run: Run, item: Item) -> Mapping[str, Any] | None:
-    from predictions.services.knowledge.linking import article_for
+def _linked_articles(run: Run, items: Collection[Item]) -> dict[int, Mapping[str, Any]]:
+    from predictions.services.knowledge.linking import articles_for
 
-    result = article_for(run, item)
-    if result is None:
-        return None
-    return {name: getattr(result, name) for name in ("entity", "article", "titles")}
+    return {
+        pk: {name: getattr(result, name) for name in ("entity", "article", "titles")}
+        for pk, result in articles_for(run, items).items()
+    }
 
 
-def _gold_article(base: KnowledgeBase, item: Item) -> Mapping[str, Any] | None:
-    """The article of the entry that is right for the item; None where the item names none, or the base lacks it."""
-    from predictions.queries.knowledge import gold_article
+def _gold_articles(base: KnowledgeBase, items: Collection[Item]) -> dict[int, Mapping[str, Any]]:
+    """The article of the entry that is right for an item; nothing where the item names none, or the base lacks it."""
+    from predictions.queries.knowledge import gold_articles
 
-    entry = gold_article(base, item)
-    return {"entity": entry.lemmas[0], "article": entry.text, "titles": ()} if entry else None
+    return {
+        pk: {"entity": entry.lemmas[0], "article": entry.text, "titles": ()}
+        for pk, entry in gold_articles(base, items).items()
+    }
 
 
 def _examples(stage: Stage, keys: Sequence[str]) -> list[dict[str, Any]]:

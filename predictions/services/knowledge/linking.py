@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from django.db import transaction
+from django.db.models.functions import Substr
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -81,19 +82,34 @@ def article_for(
     run: Run, item: Item, *, longest: int = LONGEST_ARTICLE, most_titles: int = NEAREST
 ) -> LinkResult | None:
     """The article of the entry that stands first; None where the item has no link in this run."""
-    link = EntityLink.objects.filter(run=run, item=item).first()
+    return articles_for(run, [item], longest=longest, most_titles=most_titles).get(item.pk)
+
+
+def articles_for(
+    run: Run, items: Collection[Item], *, longest: int = LONGEST_ARTICLE, most_titles: int = NEAREST
+) -> dict[int, LinkResult]:
+    """By the id of each of these items that has a link in this run: the article of the entry that stands first. Three
+    queries, whatever the number of items."""
     index = run.knowledge_index
-    if link is None or not link.keys or index is None:
-        return None
-    keys = link.keys[:most_titles]
-    rows = KnowledgeEntry.objects.filter(base=index.base_id, key__in=keys).defer("text")
-    entries = {one.key: one for one in rows}
-    first = entries.get(link.keys[0])
-    if first is None:
-        return None
-    titles = tuple(entries[key].title or entries[key].lemmas[0] for key in keys if key in entries)
-    text, cut = first.text[:longest], len(first.text) > longest
-    return LinkResult(first.key, first.lemmas[0], first.title, first.gloss, text, cut, titles, link.scores[0])
+    links = [link for link in EntityLink.objects.filter(run=run, item__in=items) if link.keys] if index else []
+    if index is None or not links:
+        return {}
+    in_base = KnowledgeEntry.objects.filter(base=index.base_id)
+    keys = {key for link in links for key in link.keys[:most_titles]}
+    entries = {entry.key: entry for entry in in_base.filter(key__in=keys).defer("text")}
+    of_first = in_base.filter(key__in={link.keys[0] for link in links})
+    texts = dict(of_first.values_list("key", Substr("text", 1, longest + 1)))
+    results: dict[int, LinkResult] = {}
+    for link in links:
+        shown = [entries[key] for key in link.keys[:most_titles] if key in entries]
+        if link.keys[0] in entries:
+            first, text = entries[link.keys[0]], texts[link.keys[0]]
+            titles = tuple(entry.title or entry.lemmas[0] for entry in shown)
+            results[link.item_id] = LinkResult(
+                first.key, first.lemmas[0], first.title, first.gloss, text[:longest], len(text) > longest, titles,
+                link.scores[0],
+            )  # fmt: skip
+    return results
 
 
 def open_run(

@@ -196,6 +196,7 @@ def _prepared_units(plan: RunPlan, spots: Sequence[ItemTarget]) -> list[Look]:
     rows = Item.objects.filter(pk__in=ids).prefetch_related("images__image", "facts")
     items = {item.pk: item for item in rows}
     scenes, identity = build_scenes(plan.campaign, plan.prompt, plan.options), _plan_identity(plan)
+    scenes.read_articles(items.values())
     looks: list[Look] = []
     for spot in spots:
         unit = Unit(item=items[spot.item], target=spot.target, label_set_id=spot.label_set)

@@ -10,7 +10,7 @@ from jobs.services import lifecycle, runner
 from predictions.models import EntityLink, KnowledgeBase, KnowledgeEntry, Run
 from predictions.services.knowledge import linking, ranking
 from predictions.services.knowledge.indexes import IndexRefused
-from predictions.services.knowledge.linking import article_for
+from predictions.services.knowledge.linking import article_for, articles_for
 from tests.personas import World
 from tests.predictions.knowledge.colours import (
     PICTURES,
@@ -156,6 +156,17 @@ def test_the_article_is_that_of_the_first_entry_and_no_longer_than_asked(world: 
     assert short is not None and (len(short.article), short.titles) == (100, ("Red",))
     nothing = article_for(run, blue)
     assert nothing is not None and (nothing.key, nothing.article) == ("blue", ""), "no other entry's instead"
+
+
+def test_articles_of_many_items_cost_three_queries(world: World, django_assert_num_queries: Any) -> None:
+    import_entries(world)
+    items = items_of(world, SEEN)
+    run = link_images(world)
+    each = {item.pk: article for item in items if (article := article_for(run, item))}
+    assert len(each) > 2
+    assert run.knowledge_index
+    with django_assert_num_queries(3):
+        assert articles_for(run, items) == each
 
 
 def test_a_stopped_run_goes_on_and_links_nothing_twice(

@@ -184,6 +184,7 @@ class RunExecutor:
     def _prepare_tasks(self, calls: Sequence[ClaimedCall]) -> None:
         """Build what is asked; a call that lacks an input fails without a request."""
         units = load_units([call.unit for call in calls])
+        self.context.scenes.read_articles({unit.item_id: unit.item for unit in units.values()}.values())
         updates: list[CallUpdate] = []
         for call in calls:
             if self.policy.halt:
