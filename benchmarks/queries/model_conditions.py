@@ -6,6 +6,7 @@ from benchmarks.models import Benchmark, BenchmarkCondition, Stage
 from benchmarks.queries.saved_recipes import recipe_of
 from benchmarks.recipes.contract import ModelCondition
 from benchmarks.rules.derivations import Derivation, DerivationError
+from jobs.queries.read_once import read_once
 
 SETS = ("sample", "ungroup")  # derivations of stages that only collect
 SHEET = "sheet"  # the prompt that puts a sheet to a model as people have it
@@ -27,8 +28,12 @@ def is_set(stage: Stage) -> bool:
 
 def model_conditions(benchmark: Benchmark, stages: Iterable[Stage] | None = None) -> list[ModelCondition]:
     """All of them: without those that were removed, and those of stages that are gone. Three queries."""
-    known = list(benchmark.stages.all() if stages is None else stages)
-    return _merged(benchmark, usual_conditions(benchmark, known), known)
+
+    def read() -> list[ModelCondition]:
+        known = list(benchmark.stages.all() if stages is None else stages)
+        return _merged(benchmark, usual_conditions(benchmark, known), known)
+
+    return list(read_once(("model conditions", benchmark.pk), read)) if stages is None else read()
 
 
 def usual_conditions(benchmark: Benchmark, stages: Iterable[Stage]) -> list[ModelCondition]:

@@ -15,6 +15,7 @@ from annotation.sheets.conditions import sort_conditions
 from annotation.sheets.sheet import Field, Sheet
 from benchmarks.models import Benchmark, Item, Stage
 from evaluation.selections.measures import CODED
+from jobs.queries.read_once import read_once
 from people.models import Cohort, Rater
 
 JUDGING = "verdicts"  # the derivation that makes items of answers
@@ -183,6 +184,10 @@ class Catalogue:
 
 def catalogue_of(benchmark: Benchmark) -> Catalogue:
     """Stages with at least one campaign that was ever opened; a discarded draft was not."""
+    return read_once(("catalogue", benchmark.pk), lambda: _read_catalogue(benchmark))
+
+
+def _read_catalogue(benchmark: Benchmark) -> Catalogue:
     campaigns = (
         Campaign.objects.filter(stage__benchmark=benchmark)
         .exclude(opened_at=None)

@@ -25,6 +25,7 @@ from evaluation.tables.table_builder import build_or_load, missing_data
 from evaluation.tables.table_formats import to_csv, to_latex
 from evaluation.tables.table_inputs import InvalidOption
 from evaluation.tables.table_report import Data
+from jobs.queries.read_once import rows_read_once
 from predictions.pages.variant_names import VariantNames
 
 
@@ -46,6 +47,7 @@ def _frame(request: HttpRequest, benchmark: Benchmark) -> dict[str, Any]:
 @login_required
 @require_safe
 @never_cache
+@rows_read_once()
 def index(request: HttpRequest, slug: str) -> HttpResponse:
     """Every table, and whether there is something to make it from."""
     benchmark = benchmark_for(request.user, slug)
@@ -69,6 +71,7 @@ def _spec(benchmark: Benchmark, key: str) -> TableSpec:
 @login_required
 @require_safe
 @never_cache
+@rows_read_once()
 def page(request: HttpRequest, slug: str, key: str) -> HttpResponse:
     benchmark = benchmark_for(request.user, slug)
     spec = _spec(benchmark, key)
@@ -90,6 +93,7 @@ def page(request: HttpRequest, slug: str, key: str) -> HttpResponse:
 @login_required
 @require_safe
 @never_cache
+@rows_read_once()
 def download(request: HttpRequest, slug: str, key: str, form: str) -> HttpResponse:
     """409 while there is nothing to make it from."""
     benchmark = benchmark_for(request.user, slug)
