@@ -82,7 +82,7 @@ def fisher_ends(value: float, n: int, kind: Kind, level: float) -> Ends | str:
         return "too_few_points_for_interval"
     spread = np.sqrt((1 + (value**2 / 2 if kind == "spearman" else 0)) / (n - 3))
     error = float((1 - value**2) * spread)  # the scale divides it by 1 - r^2 again
-    ends = FISHER.interval(value, error, float(scipy.stats.norm.ppf((1 + level) / 2)))
+    ends = FISHER.interval(value, error, float(scipy.special.ndtri((1 + level) / 2)))
     return "no_spread" if ends is None else ends
 
 

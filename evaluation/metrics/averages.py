@@ -60,7 +60,7 @@ def mean_of(estimates: Sequence[Estimate], of: str, *, scale: Scale | None = Non
     if values.size < 3:
         return Estimate.of(mean, interval_reason="too_few_clusters_for_interval", **common)
     quantile, error = (
-        float(scipy.stats.t.ppf((1 + level) / 2, values.size - 1)),
+        float(scipy.special.stdtrit(values.size - 1, (1 + level) / 2)),
         float(values.std(ddof=1)) / values.size**0.5,
     )
     scale = scale or Scale("identity", span=float(np.abs(values).max()))

@@ -154,7 +154,7 @@ def jackknife_interval(
             return "unstable"
         variance = max(sum(variances) - jackknife_variance(ratings), variance)
     freedom = _freedom(variance, variances, [part.size - 1 for part in used])
-    quantile = float(scipy.stats.t.ppf((1 + wanted.level) / 2, freedom))
+    quantile = float(scipy.special.stdtrit(freedom, (1 + wanted.level) / 2))
     ends = scale.interval(value, float(np.sqrt(variance)), quantile)
     if ends is None:
         return "no_spread"

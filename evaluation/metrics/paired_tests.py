@@ -55,7 +55,7 @@ def mcnemar(first: npt.ArrayLike, second: npt.ArrayLike, *, how: McNemar = "exac
     if not n:
         return Estimate.undefined(reason="nothing_counted", extras={**extras, "p": None}, **common)
     p, q = (b + 1) / (n + 2), (c + 1) / (n + 2)
-    half = float(scipy.stats.norm.ppf((1 + level) / 2)) * float(np.sqrt((p + q - (p - q) ** 2) / (n + 2)))
+    half = float(scipy.special.ndtri((1 + level) / 2)) * float(np.sqrt((p + q - (p - q) ** 2) / (n + 2)))
     ends = max(p - q - half, -1.0), min(p - q + half, 1.0)
     return Estimate.of((b - c) / n, interval=ends, extras={**extras, "p": _mcnemar_p(b, c, how)}, **common)
 
@@ -66,7 +66,7 @@ def _mcnemar_p(b: int, c: int, how: McNemar) -> float:
     if how == "exact":
         return float(min(1.0, 2 * scipy.stats.binom.cdf(min(b, c), b + c, 0.5)))
     distance = abs(b - c) if how == "chi-square" else max(abs(b - c) - 1, 0)
-    return float(scipy.stats.chi2.sf(distance**2 / (b + c), 1))
+    return float(scipy.special.chdtrc(1, distance**2 / (b + c)))
 
 
 def permutation_p(sums: Floats, seed: int = 0, permutations: int = PERMUTATIONS) -> tuple[float, int, bool]:

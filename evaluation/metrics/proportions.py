@@ -43,7 +43,7 @@ def wilson(count: float, n: int, level: float = 0.95) -> Ends:
     """
     if not 0 <= count <= n * (1 + 1e-12) or n < 1:
         raise ValueError(f"count must lie in 0..n and n be at least 1, got {count} of {n}")
-    z = float(scipy.stats.norm.ppf((1 + level) / 2))
+    z = float(scipy.special.ndtri((1 + level) / 2))
     p, square = min(count / n, 1.0), z**2 / n
     middle = (p + square / 2) / (1 + square)
     half = z * float(np.sqrt(p * (1 - p) / n + square / (4 * n))) / (1 + square)

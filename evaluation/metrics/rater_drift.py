@@ -109,7 +109,7 @@ def share_agreeing_with_others(ratings: Ratings, rater: int, *, level: float = 0
     if y.size < 3:
         return Estimate.of(float(y.mean()), interval_reason="too_few_units_for_interval", **counted)
     error = float(y.std(ddof=1)) / np.sqrt(y.size)
-    quantile = float(scipy.stats.t.ppf((1 + level) / 2, y.size - 1))
+    quantile = float(scipy.special.stdtrit(y.size - 1, (1 + level) / 2))
     ends = SHARES.interval(float(y.mean()), float(error), quantile)
     if ends is None:
         return Estimate.of(float(y.mean()), interval_reason="no_spread", **counted)
@@ -139,6 +139,6 @@ def _welch(first: Floats, second: Floats, level: float) -> tuple[tuple[float, fl
     if variance <= 1e-24:
         return None, None
     freedom = variance**2 / sum(v**2 / (n - 1) for v, n in parts)
-    step = float(scipy.stats.t.ppf((1 + level) / 2, freedom)) * variance**0.5
+    step = float(scipy.special.stdtrit(freedom, (1 + level) / 2)) * variance**0.5
     middle = float(second.mean() - first.mean())
-    return (middle - step, middle + step), float(2 * scipy.stats.t.sf(abs(middle) / variance**0.5, freedom))
+    return (middle - step, middle + step), float(2 * scipy.special.stdtr(freedom, -abs(middle) / variance**0.5))

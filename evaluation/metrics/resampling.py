@@ -63,7 +63,7 @@ def interval_without_each(value: float, replicates: Floats, scale: Scale, level:
         return "too_few_clusters_for_interval"
     if not np.isfinite(replicates).all():
         return "unstable"
-    quantile = float(scipy.stats.t.ppf((1 + level) / 2, replicates.size - 1))
+    quantile = float(scipy.special.stdtrit(replicates.size - 1, (1 + level) / 2))
     ends = scale.interval(value, jackknife_variance(replicates) ** 0.5, quantile)
     if ends is None:
         return "no_spread"

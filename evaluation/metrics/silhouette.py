@@ -153,7 +153,8 @@ def _jackknife_ends(value: float, replicates: Floats, within: int, level: float)
     if error <= 1e-6:
         return "no_spread"
     return (
-        Scale("Fisher z").interval(value, error, float(scipy.stats.t.ppf((1 + level) / 2, within - 1))) or "no_spread"
+        Scale("Fisher z").interval(value, error, float(scipy.special.stdtrit(within - 1, (1 + level) / 2)))
+        or "no_spread"
     )
 
 

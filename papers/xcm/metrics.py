@@ -152,7 +152,7 @@ def goodness_of_fit(a: float, b: float) -> tuple[float, float]:
     if a + b == 0:
         return float("nan"), float("nan")
     square = (a - b) ** 2 / (a + b)
-    return square, float(scipy.stats.chi2.sf(square, 1))
+    return square, float(scipy.special.chdtrc(1, square))
 
 
 def _drop_undefined(credit: Floats, clusters: npt.ArrayLike) -> tuple[Floats, npt.NDArray[np.int64]]:
