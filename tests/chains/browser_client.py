@@ -149,8 +149,10 @@ def reveal(element: ElementHandle) -> None:
 
 def fill_control(controls: Locator, value: Any) -> None:
     """Fill in the control, or the boxes, of one name; None leaves a box empty."""
-    controls.first.wait_for(state="attached")
     states = controls.evaluate_all(CONTROLS)
+    if not states:  # a script draws it soon
+        controls.first.wait_for(state="attached")
+        states = controls.evaluate_all(CONTROLS)
     kind = states[0]["type"]
     if kind in ("checkbox", "radio"):
         chosen = {str(code) for code in value} if isinstance(value, list) else {value if value is None else str(value)}
