@@ -149,8 +149,10 @@ def reveal(element: ElementHandle) -> None:
 
 def fill_control(controls: Locator, value: Any) -> None:
     """Fill in the control, or the boxes, of one name; None leaves a box empty."""
-    states = controls.evaluate_all(CONTROLS)
-    if not states:  # a script draws it soon
+    states: list[dict[str, Any]] = []
+    with suppress(Error):  # the choice before this one loads the page anew
+        states = controls.evaluate_all(CONTROLS)
+    if not states:
         controls.first.wait_for(state="attached")
         states = controls.evaluate_all(CONTROLS)
     kind = states[0]["type"]
