@@ -152,6 +152,7 @@ def test_recipes_are_kept_by_the_team_and_removed_by_their_maker_and_admins(worl
     assert not is_allowed(lambda _user: access.saved_recipe_for(world.other_team, row.pk), None)
     assert allowed(world, lambda user: access.may_remove_recipe(user, row)) == {"mara", "team_admin"}
     leave_team(world, world.mara)
+    TeamMember.objects.create(team=world.other_team, user=world.mara)
     assert allowed(world, lambda user: access.may_remove_recipe(user, row)) == {"team_admin"}
 
 
@@ -179,6 +180,8 @@ def test_a_benchmark_keeps_an_owner_and_roles_are_for_its_team(world: World) -> 
 def test_a_release_is_seen_by_who_works_and_once_published_by_all_with_a_role(world: World) -> None:
     at, slug = timezone.now(), world.benchmark.slug
     release = Release.objects.create(benchmark=world.benchmark, version="1.0.0", selection={}, built_at=at)
+    other = Release.objects.create(benchmark=world.benchmark, version="1.1.0", selection={}, built_at=at)
+    assert [release_for(world.mara, slug, row.pk) for row in (release, other)] == [release, other]
     assert allowed(world, lambda user: release_for(user, slug, release.pk)) == {"owner", "mara"}
     assert allowed(world, lambda user: visible_releases(user, world.benchmark)) == {"owner", "mara"}
     assert allowed(world, lambda user: release_for(user, slug, release.pk, can="own")) == {"owner"}

@@ -106,6 +106,8 @@ def test_a_membership_is_for_who_manages_its_cohort(world: World) -> None:
 
 def test_a_token_is_for_its_person_alone(world: World) -> None:
     token, _text = tokens.create_token(world.mara, "Notebook", timezone.now())
+    other, _text = tokens.create_token(world.mara, "Other", timezone.now())
+    assert [access.token_for(world.mara, row.pk) for row in (token, other)] == [token, other]
     assert allowed(world, lambda user: access.token_for(user, token.pk), visitors=False) == {"mara"}
 
 
@@ -123,6 +125,9 @@ def test_a_service_account_is_for_the_admins_of_its_team(world: World) -> None:
 
 def test_a_message_is_changed_by_managers_and_read_by_members_of_now(world: World) -> None:
     message = messages.send(world.egypt, world.manager, "Two days are left.", timezone.now())
+    other = messages.send(world.egypt, world.manager, "One day is left.", timezone.now())
+    assert [access.message_for(world.manager, row.pk) for row in (message, other)] == [message, other]
+    assert [access.received_message(world.nour, row.pk) for row in (message, other)] == [message, other]
     assert allowed(world, lambda user: access.message_for(user, message.pk)) == ADMINS | {"manager"}
     assert allowed(world, lambda user: access.received_message(user, message.pk)) == {"nour", "tarek"}
     end(world.egypt, world.nour)
@@ -155,8 +160,9 @@ def test_a_consent_text_is_for_those_whom_it_concerns_now_or_before(world: World
     end(world.egypt, world.nour)
     CohortMember.objects.filter(user=world.tarek).delete()  # the consent stays
     TeamMember.objects.filter(user=world.mara).delete()
+    make_cohort(world.team, "Peru", world.stranger)  # has not agreed to anything yet
     now = allowed(world, lambda user: access.team_for_consent(user, world.team.pk))
-    assert now == everybody - {"mara"}
+    assert now == everybody - {"mara"} | {"stranger"}
 
 
 def test_texts_of_a_language_are_for_its_speakers_and_confirmed_by_them_alone(world: World) -> None:
@@ -312,6 +318,20 @@ def test_twenty_tokens_are_in_force_at_most_and_ended_ones_do_not_count(world: W
     tokens.revoke(created[0], world.mara, at)
     tokens.create_token(world.mara, "more", at)
     assert tokens.revoke_all(world.mara, at) == 20 and tokens.revoke_all(world.mara, at) == 0
+
+
+def test_who_stops_to_manage_a_cohort_leaves_the_other_managers_and_their_other_cohorts(world: World) -> None:
+    memberships.add_manager(world.egypt, world.mara, world.team_admin)
+    memberships.add_manager(world.brazil, world.mara, world.team_admin)
+    link, _token = links.invite(world.team, world.mara, timezone.now(), cohort=world.egypt)
+    kept, _token = links.invite(world.team, world.mara, timezone.now(), cohort=world.brazil)
+    assert memberships.remove_manager(world.egypt, world.mara, world.team_admin, timezone.now())
+    assert not memberships.remove_manager(world.egypt, world.mara, world.team_admin, timezone.now())
+    rows = CohortManager.objects.values_list("cohort__label", "user__name")
+    assert {*rows} == {("Egypt", "Manager"), ("Brazil", "Mara")}
+    link.refresh_from_db()
+    kept.refresh_from_db()
+    assert link.revoked_at is not None and kept.revoked_at is None
 
 
 def test_only_a_membership_that_a_manager_ended_is_reactivated(world: World) -> None:
