@@ -23,7 +23,10 @@ def allowed(world: World, ask: Callable[[Any], Any], *, visitors: bool = True) -
 
 
 def is_allowed(ask: Callable[[Any], Any], user: Any) -> bool:
+    """Whether the answer is yes, or an object or rows of it. None is neither that nor a 404, and so a fault."""
     try:
-        return bool(ask(user))
+        answer = ask(user)
     except Http404:
         return False
+    assert answer is not None, "refused without a 404"
+    return bool(answer)

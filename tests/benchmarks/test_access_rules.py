@@ -24,7 +24,7 @@ from people.models import CohortMember, Rater, TeamMember, User
 from people.services.raters import rater_of
 from people.services.service_accounts import create_service_account
 from predictions import access as prediction_access
-from predictions.models import Collection, Endpoint, Run
+from predictions.models import Collection, Endpoint, PlanSet, Run
 from releases.access import release_for, visible_releases
 from releases.models import Release
 from tests.evaluation.data import an_open_campaign, give_ratings
@@ -236,6 +236,9 @@ def test_a_run_is_opened_as_what_it_is_and_in_its_own_benchmark(world: World) ->
     assert not is_allowed(lambda _user: prediction_access.endpoint_for(world.other_team, endpoint.pk), 0)
     assert is_allowed(lambda _user: prediction_access.collection_for(world.benchmark, collection.pk), 0)
     assert not is_allowed(lambda _user: prediction_access.collection_for(world.other_benchmark, collection.pk), 0)
+    plans = PlanSet.objects.create(benchmark=world.benchmark, budget=1)
+    assert is_allowed(lambda _user: prediction_access.plan_set_for(world.benchmark, plans.pk), 0)
+    assert not is_allowed(lambda _user: prediction_access.plan_set_for(world.other_benchmark, plans.pk), 0)
 
 
 # Answers and reviews
@@ -276,6 +279,12 @@ def test_an_answer_is_reviewed_by_those_who_had_no_part_in_it(world: World, camp
         by=world.owner,
     )  # fmt: skip
     benchmark = world.benchmark
+    [second] = give_ratings(campaign, world.egypt, world.tarek, {world.items[0]: "3"})
+    other = Review.objects.create(annotation=second, reviewer=world.owner, decision="accept", at=timezone.now())
+    for row in (review, other):
+        assert annotation_access.review_for(world.reviewer, benchmark, row.pk) == row
+        opened = annotation_access.answer_for_review(world.reviewer, benchmark, row.annotation_id)
+        assert opened == row.annotation
 
     def may(user: User, place: Benchmark = benchmark) -> tuple[bool, bool, bool]:
         return (

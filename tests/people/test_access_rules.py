@@ -334,6 +334,19 @@ def test_who_stops_to_manage_a_cohort_leaves_the_other_managers_and_their_other_
     assert link.revoked_at is not None and kept.revoked_at is None
 
 
+def test_who_ever_belonged_to_a_team_is_known_to_that_team_alone(world: World) -> None:
+    def known() -> set[str]:
+        return allowed(world, lambda user: memberships.has_ever_belonged(user, world.team), visitors=False)
+
+    everybody = {"nour", "tarek", "bia", "caio", "manager"} | TEAM
+    assert known() == everybody
+    end(world.egypt, world.nour)
+    memberships.remove_manager(world.egypt, world.manager, world.team_admin, timezone.now())
+    memberships.add_manager(world.other_cohort, world.stranger, world.rival)
+    memberships.remove_manager(world.other_cohort, world.stranger, world.rival, timezone.now())
+    assert known() == everybody
+
+
 def test_only_a_membership_that_a_manager_ended_is_reactivated(world: World) -> None:
     at = timezone.now()
     nour, tarek = (user.cohort_memberships.get() for user in (world.nour, world.tarek))
