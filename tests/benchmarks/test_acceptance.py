@@ -90,9 +90,71 @@ def test_a_rule_may_say_how_many_sheets_must_pass() -> None:
     assert judge(rule, []).state == "undecided"
 
 
+def rule_of(*clauses: dict[str, Any], **more: Any) -> Rule:
+    return Rule.from_json({"clauses": list(clauses), **more})
+
+
+def clause(**members: Any) -> dict[str, Any]:
+    return {"key": "fits", "expression": "a >= 2", "words": {"en": "It fits"}, **members}
+
+
+def test_the_numbers_of_a_verdict_say_how_many_sheets_failed_each_clause() -> None:
+    verdict = judge(PAIR, [GOOD, WEAK, sheet(1, 1, 2, 0)])
+    assert verdict.state == "rejected" and verdict.failed == ("match", "no_cue")
+    assert verdict.numbers["clauses"] == {"match": 2, "pair_match": 0, "no_cue": 1}
+    assert (verdict.numbers["sheets"], verdict.numbers["passed"], verdict.numbers["failed"]) == (3, 1, 2)
+    assert verdict.numbers["values"] == {"match_a": 4 / 3, "match_b": 1, "pair_match": 2, "no_cue": 2 / 3}
+
+
+def test_a_score_is_the_mean_of_the_sheets_that_have_one_and_is_absent_where_none_has() -> None:
+    rule = rule_of(clause(), score={"expression": "a + b", "most": 4})
+    assert judge(rule, [{"a": 2, "b": 1}, {"a": 2, "b": 2}, {"a": 2}]).numbers["score"] == 3.5
+    assert "score" not in judge(rule, [{"a": 2}]).numbers and "score" not in judge(rule, []).numbers
+    assert "score" not in judge(rule_of(clause(), score={"expression": "a > 1", "most": 1}), [{"a": 2}]).numbers
+    assert "score" not in judge(rule_of(clause()), [{"a": 2}]).numbers
+    means = rule_of(clause(), score={"expression": "a + b", "most": 4}, over="means")
+    assert judge(means, [{"a": 2, "b": 1}, {"a": 4}]).numbers["score"] == 4
+
+
+def test_a_clause_at_its_edge_holds_and_just_below_it_does_not() -> None:
+    for over in ("majority", "means"):
+        rule = rule_of(clause(), over=over)
+        assert [judge(rule, [{"a": value}]).state for value in (2, 1.999)] == ["accepted", "rejected"]
+
+
+def test_what_a_rule_says_and_reads() -> None:
+    rule = rule_of(
+        clause(expression='facts.kind == "a" and facts.size >= 3'), clause(key="b", words={"en": "B", "ar": "ب"}),
+        score={"expression": "facts.score * 2", "most": 2},
+    )  # fmt: skip
+    assert rule.facts == {"kind", "size", "score"} and rule.number_facts == {"size", "score"}
+    assert rule.names == {"facts.kind", "facts.size", "facts.score", "a"}
+    assert rule.words("b") == {"en": "B", "ar": "ب"} and rule.words("c") == {}
+    assert rule.score is not None and rule.score.maximum == 2 and (rule.over, rule.least) == ("majority", 0)
+    assert rule_of(clause(key="k" * 60), least=1).least == 1
+
+
 @pytest.mark.parametrize(
     ("data", "path"),
     [
+        (None, "rule"),
+        ([], "rule"),
+        ({"clauses": "abc"}, "rule.clauses"),
+        ({"clauses": []}, "rule.clauses"),
+        ({"clauses": [clause(), "x"]}, "rule.clauses[1]"),
+        *(({"clauses": [clause(key=key)]}, "rule.clauses[0].key") for key in ("", "A", "1a", "a-b", "k" * 61, 3)),
+        *(
+            ({"clauses": [clause(words=words)]}, "rule.clauses[0].words")
+            for words in ("x", {}, {"ar": "x"}, {"en": " "})
+        ),
+        ({"clauses": [clause(expression=3)]}, "rule.clauses[0].expression"),
+        ({"clauses": [clause()], "score": "a"}, "rule.score"),
+        *(
+            ({"clauses": [clause()], "score": {"expression": "a", "most": most}}, "rule.score.most")
+            for most in (None, "4", True, -1)
+        ),
+        ({"clauses": [clause()], "score": {"expression": "a +", "most": 1}}, "rule.score.expression"),
+        *(({"clauses": [clause()], "least": least}, "rule.least") for least in (True, 1.5, "2", -1)),
         ({}, "rule.clauses"),
         ({**RULE, "over": "majority", "least": 0}, "rule.least"),
         ({**RULE, "over": "means", "least": 2}, "rule.least"),
