@@ -10,6 +10,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from config import proxies
 from config.endpoints import LOCAL_HOSTS
+from config.site_footer import parse_links
 
 PROXY_HINT = "Set EMIC_PROXY=1 behind one proxy, 2 behind two, or EMIC_PROXY=0 where visitors reach Emic directly."
 
@@ -57,6 +58,16 @@ def private_networks(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
     except ValueError as error:
         hint = "Name networks, such as 10.20.0.0/16, with commas between; or 1, or 0."
         return [Error(f"EMIC_PRIVATE_ENDPOINTS: {error}.", hint=hint, id="emic.E004")]
+    return []
+
+
+@register()
+def check_footer_links(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
+    try:
+        parse_links(settings.FOOTER_LINKS)
+    except ValueError as error:
+        hint = "Write Contact <mailto:emic@example.org>, Privacy <https://example.org/privacy>."
+        return [Error(f"EMIC_FOOTER_LINKS: not a label and an address: {error}.", hint=hint, id="emic.E007")]
     return []
 
 

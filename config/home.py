@@ -6,6 +6,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_safe
 
+from config.site_footer import site_footer
 from demo.guide import GUIDES
 from demo.views import has_one_press
 from people.forms.persons import SignInForm
@@ -25,11 +26,12 @@ def home(request: HttpRequest) -> HttpResponse:
 @require_safe
 @ensure_csrf_cookie
 def front(request: HttpRequest) -> HttpResponse:
-    """What Emic is, a public benchmark if there is one, the form to sign in, and the accounts of a demo."""
-    guides = GUIDES if settings.DEMO else ()
+    """What Emic is, a public benchmark if there is one, the form to sign in, the accounts of a demo, and who runs
+    the site."""
     form = SignInForm(request)
     form.fields["username"].widget.attrs["autofocus"] = False  # a phone would scroll to it, past the picture
-    context = {"form": form, "page": front_page(), "guides": guides, "one_press": has_one_press()}
+    demo = {"guides": GUIDES if settings.DEMO else (), "one_press": has_one_press()}
+    context = {"form": form, "page": front_page(), "footer": site_footer()} | demo
     return render(request, "front.html", context)
 
 

@@ -153,6 +153,8 @@ CELERY_TASK_ALWAYS_EAGER = False
 # Without EMAIL_URL there is no mail server: letters are kept as rows that say so, and nothing is printed.
 vars().update(env.email("EMAIL_URL", default="consolemail://"))
 EMAIL_TIMEOUT = env.int("EMIC_EMAIL_TIMEOUT", 10)  # seconds that the worker waits for each answer
+OPERATOR = env.str("EMIC_OPERATOR", "")
+FOOTER_LINKS = env.str("EMIC_FOOTER_LINKS", "")
 DEFAULT_FROM_EMAIL = env.str("EMIC_FROM_EMAIL", "Emic <emic@localhost>")
 
 AUTH_USER_MODEL = "people.User"

@@ -49,6 +49,16 @@ def test_front_page_of_another_site_has_no_demo_accounts(world: World) -> None:
     assert 'action="/sign-in"' in page and "demo account" not in page and "autofocus" not in page
 
 
+def test_foot_of_the_front_page_names_who_runs_the_site(world: World, settings: Any) -> None:
+    assert "<footer" not in Client().get("/").content.decode(), "nothing is invented"
+    settings.OPERATOR = "Nile Lab <Cairo>"
+    settings.FOOTER_LINKS = "Contact us <mailto:emic@example.org>, Privacy <https://example.org/p?a=1,2>"
+    foot = Client().get("/").content.decode().partition("<footer")[2].partition("</footer>")[0]
+    assert "Nile Lab &lt;Cairo&gt;" in foot
+    assert 'href="mailto:emic@example.org" dir="auto">Contact us</a>' in foot
+    assert 'href="https://example.org/p?a=1,2" dir="auto">Privacy</a>' in foot
+
+
 @pytest.mark.parametrize("key", PRESSED)
 def test_one_press_signs_in_and_shows_three_to_five_steps_that_work(demo: dict[str, User], key: str) -> None:
     client = Client()

@@ -50,6 +50,15 @@ def test_private_networks_are_networks(settings: Settings) -> None:
         assert ids(checks.private_networks(None)) == found
 
 
+def test_links_of_the_foot_are_labels_and_addresses(settings: Settings) -> None:
+    for text in ("", "Privacy <https://example.org/privacy>", "A <mailto:a@example.org>, B <http://b.org>"):
+        settings.FOOTER_LINKS = text
+        assert ids(checks.check_footer_links(None)) == []
+    for text in ("Privacy", "<https://example.org>", "X <javascript:alert(1)>", "A <https://a.org> B <https://b.org>"):
+        settings.FOOTER_LINKS = text
+        assert ids(checks.check_footer_links(None)) == ["emic.E007"]
+
+
 @pytest.mark.parametrize("name", ["console", "dummy", "filebased", "locmem", "smtp"])
 def test_a_public_site_is_warned_that_no_mail_can_leave(settings: Settings, name: str) -> None:
     settings.EMAIL_BACKEND = f"django.core.mail.backends.{name}.EmailBackend"
