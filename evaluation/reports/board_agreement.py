@@ -4,7 +4,7 @@ and the page shows what is stored, with the moment it was computed.
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -62,10 +62,17 @@ class BoardAgreement:
 def load(benchmark: Benchmark) -> BoardAgreement | None:
     """What a worker computed last; None before the first time. Two queries, and nothing is computed."""
     snapshot = Snapshot.objects.filter(benchmark=benchmark, report=REPORT, key=_key(benchmark)).first()
-    if snapshot is None:
-        return None
-    stages = [_from_data(row) for row in snapshot.data["report"]]
-    return BoardAgreement(stages, snapshot.computed_at, snapshots.count_newer(snapshot))
+    return _stored(snapshot, snapshots.count_newer(snapshot)) if snapshot is not None else None
+
+
+def load_each(benchmarks: Iterable[Benchmark]) -> dict[int, BoardAgreement]:
+    """The same of each of these, by benchmark, without the number of newer answers. One query."""
+    keys = [_key(benchmark) for benchmark in benchmarks]
+    return {row.benchmark_id: _stored(row) for row in Snapshot.objects.filter(report=REPORT, key__in=keys)}
+
+
+def _stored(snapshot: Snapshot, newer: int = 0) -> BoardAgreement:
+    return BoardAgreement([_from_data(row) for row in snapshot.data["report"]], snapshot.computed_at, newer)
 
 
 def renew_all(at: datetime) -> int:

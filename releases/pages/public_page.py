@@ -23,7 +23,7 @@ from benchmarks.queries.overview import sample_pictures
 from evaluation.pages.stage_agreement import axis_of, measure_name, stage_name, stages_with_values
 from evaluation.rendering.axis import Axis
 from evaluation.rendering.html import estimate_bar
-from evaluation.reports.board_agreement import load
+from evaluation.reports.board_agreement import BoardAgreement, load_each
 from evaluation.selections.catalogue import POOLED
 from people.models import Cohort, Rater
 from releases.descriptions.licences import may_be_shared
@@ -32,7 +32,7 @@ from releases.models import Release, WithheldFile
 FEW = 3  # people: answers of fewer are not shown to everybody
 SAMPLE = 24  # pictures of a stage of which the one with the most answers is shown
 MOST_CODES = 7
-TRIED = 5  # public benchmarks that the front page looks at
+TRIED = 50  # public benchmarks of which the front page shows one
 
 
 @dataclass(frozen=True)
@@ -88,10 +88,14 @@ class PublicPage:
 
 def public_page(benchmark: Benchmark) -> PublicPage:
     """A fixed number of queries, however many answers there are."""
+    return _page_of(benchmark, load_each([benchmark]).get(benchmark.pk))
+
+
+def _page_of(benchmark: Benchmark, report: BoardAgreement | None) -> PublicPage:
     stages = list(benchmark.stages.all())
     chain = cohort_progress(stages)
     lines = _stage_lines(stages, chain)
-    agreement = _agreement(benchmark, stages)
+    agreement = _agreement(report, stages)
     return PublicPage(
         benchmark,
         sorted({cohort for of_stage in chain.values() for cohort in of_stage}, key=lambda cohort: cohort.name),
@@ -104,12 +108,14 @@ def public_page(benchmark: Benchmark) -> PublicPage:
 
 
 def front_page() -> PublicPage | None:
-    """Return the first public benchmark that has a picture or a value to show."""
-    for benchmark in Benchmark.objects.filter(is_public=True).order_by("pk")[:TRIED]:
-        page = public_page(benchmark)
-        if page.example or page.agreement:
-            return page
-    return None
+    """Return the first public benchmark that has a value to show. As many queries for many of them as for one."""
+    benchmarks = list(Benchmark.objects.filter(is_public=True).order_by("pk")[:TRIED])
+    reports, keys = load_each(benchmarks), defaultdict[int, set[str]](set)
+    for benchmark, key in Stage.objects.filter(benchmark__in=benchmarks).values_list("benchmark", "key"):
+        keys[benchmark].add(key)
+    shown = (row for row in benchmarks if stages_with_values(reports.get(row.pk), keys[row.pk]))
+    chosen = next(shown, None)
+    return _page_of(chosen, reports[chosen.pk]) if chosen is not None else None
 
 
 def _stage_lines(stages: Sequence[Stage], chain: Mapping[int, Mapping[Cohort, Progress]]) -> list[StageLine]:
@@ -117,9 +123,8 @@ def _stage_lines(stages: Sequence[Stage], chain: Mapping[int, Mapping[Cohort, Pr
     return [StageLine(stage.name, sum(chain[stage.pk].values(), Progress())) for stage in asked]
 
 
-def _agreement(benchmark: Benchmark, stages: Sequence[Stage]) -> PublicAgreement | None:
+def _agreement(report: BoardAgreement | None, stages: Sequence[Stage]) -> PublicAgreement | None:
     """What a worker computed last of the stage with the most values; None while there is none."""
-    report = load(benchmark)
     names = {stage.key: stage.name for stage in stages}
     choices = stages_with_values(report, names)
     if report is None or not choices:

@@ -15,7 +15,7 @@ from tests.api.clients import program
 from tests.api.test_protocol import send
 from tests.evaluation.data import of_condition, table
 from tests.evaluation.test_board_column import rated  # noqa: F401  (a fixture)
-from tests.personas import World
+from tests.personas import World, make_benchmark
 
 BENCHMARK = "/api/v1/benchmarks/sea-and-river/"
 pytestmark = pytest.mark.django_db
@@ -96,6 +96,22 @@ def test_page_takes_as_many_queries_for_many_items(world: World, rated: Campaign
     with CaptureQueriesContext(connection) as many:
         client.get("/")
     assert len(many) == len(few) <= 20
+
+
+def test_front_page_takes_as_many_queries_for_many_public_benchmarks(world: World, rated: Campaign) -> None:  # noqa: F811
+    license_pictures(world)
+    others = [make_benchmark(world.team, f"empty-{number}", owner=world.owner) for number in range(4)]
+    make_public(world)
+    tasks.renew_board(world.benchmark.pk)
+    client = Client()
+    client.get("/")
+    with CaptureQueriesContext(connection) as few:
+        client.get("/")
+    Benchmark.objects.filter(pk__in=[row.pk for row in others]).update(is_public=True)
+    with CaptureQueriesContext(connection) as many:
+        page = client.get("/").content.decode()
+    assert len(many) == len(few) <= 16
+    assert world.benchmark.name in page and "Empty 0" not in page, "only what has a value is shown"
 
 
 def test_only_an_owner_makes_it_public(world: World) -> None:
