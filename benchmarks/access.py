@@ -1,6 +1,6 @@
 """The only way from a benchmark's address to a benchmark, for a person. Strangers get 404, everywhere."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import timedelta
@@ -14,7 +14,8 @@ from django.utils import timezone
 
 from benchmarks.models import Benchmark, LabelSet, Role, SavedRecipe, Stage
 from jobs.models import Event, record
-from people.access import is_team_admin, team_for, visible_teams
+from jobs.queries.read_together import read_for_each
+from people.access import is_team_admin, team_for, teams_with_admin, visible_teams
 from people.models import Team, TeamMember, User
 
 Can = Literal["see", "review", "work_on", "own", "roles"]
@@ -75,10 +76,15 @@ def is_permitted(user: User | AnonymousUser, benchmark: Benchmark, can: Can) -> 
     known, question = _KNOWN.get(), (user.pk, benchmark.pk, can)
     if known is not None and question in known:
         return known[question]
-    answer = _permitted_benchmarks(user, can).filter(pk=benchmark.pk).exists()
+    answer = read_for_each(benchmark, _permitted_among, user, can) or False
     if known is not None:
         known[question] = answer
     return answer
+
+
+def _permitted_among(benchmarks: Sequence[Benchmark], user: User, can: Can) -> Mapping[int, bool]:
+    rows = _permitted_benchmarks(user, can).filter(pk__in=[benchmark.pk for benchmark in benchmarks])
+    return dict.fromkeys(rows.order_by().values_list("pk", flat=True), True)
 
 
 @contextmanager
@@ -96,7 +102,7 @@ def may_create_cohorts(user: User | AnonymousUser, benchmark: Benchmark) -> bool
     and, where the team allows it, owners and researchers of the benchmark."""
     if not isinstance(user, User) or not user.is_active:
         return False
-    if user.is_staff or is_team_admin(user, benchmark.team):
+    if user.is_staff or read_for_each(benchmark.team, teams_with_admin, user):
         return True
     return benchmark.team.researchers_make_cohorts and is_permitted(user, benchmark, "work_on")
 

@@ -3,6 +3,8 @@
 Such an item is no cohort's own, so nobody is asked about it; see decision 17.
 """
 
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from django.db.models import Count, Q
@@ -12,10 +14,12 @@ from django.utils.translation import ngettext
 
 from annotation.models import Campaign
 from annotation.pages.unpaired import pair_settings_address
+from annotation.queries.opened_stages import RUNNING
 from benchmarks.models import Benchmark, Item, Stage
 from benchmarks.pages.board import address
 from benchmarks.queries.availability import is_available
 from benchmarks.rules.derivations.cultures import SEPARATOR
+from jobs.queries.read_together import read_for_each
 
 
 @dataclass(frozen=True)
@@ -68,12 +72,20 @@ def who_answers_address(benchmark: Benchmark, stage: Stage) -> str:
 
 def open_stages_with_mixed_items(benchmark: Benchmark) -> list[MixedItems]:
     """In the order of the stages. One query, and one more where there are any."""
-    running = Campaign.objects.filter(state__in=(Campaign.State.OPEN, Campaign.State.PAUSED))
+    counts = read_for_each(benchmark, _mixed_of_each) or {}
+    stages = benchmark.stages.all() if counts else ()
+    return [MixedItems(stage, *counts[stage.pk]) for stage in stages if stage.pk in counts]
+
+
+def _mixed_of_each(benchmarks: Sequence[Benchmark]) -> Mapping[int, Mapping[int, tuple[int, int]]]:
+    """Mixed items and all items of each stage that has some."""
+    running = Campaign.objects.filter(state__in=RUNNING)
     items = Item.objects.filter(
-        is_available(), stage__benchmark=benchmark, stage__own_items_only=True, stage__in=running.values("stage")
+        is_available(), stage__benchmark__in=benchmarks, stage__own_items_only=True, stage__in=running.values("stage")
     ).order_by()
     mixed = Count("pk", filter=Q(answer_target__contains=SEPARATOR))
-    rows = items.values_list("stage").annotate(mixed=mixed, items=Count("pk")).filter(mixed__gt=0)
-    counts = {stage: (n, total) for stage, n, total in rows}
-    stages = benchmark.stages.filter(pk__in=counts).order_by("position", "pk") if counts else ()
-    return [MixedItems(stage, *counts[stage.pk]) for stage in stages]
+    rows = items.values_list("stage__benchmark", "stage").annotate(mixed=mixed, items=Count("pk")).filter(mixed__gt=0)
+    counts: dict[int, dict[int, tuple[int, int]]] = defaultdict(dict)
+    for benchmark, stage, n, total in rows:
+        counts[benchmark][stage] = (n, total)
+    return counts

@@ -10,29 +10,27 @@ from django.utils.translation import ngettext
 from annotation.models import Campaign, CampaignCohort
 from annotation.pages.mixed_pairs import open_stages_with_mixed_items, remedy_address, remedy_text, who_answers_address
 from annotation.queries.disputes import open_disputes
-from annotation.queries.review_queue import waiting_answers
+from annotation.queries.opened_stages import opened_stages, running_stages
+from annotation.queries.review_queue import count_waiting_answers
 from benchmarks.access import is_permitted, may_create_cohorts
 from benchmarks.models import Benchmark
 from benchmarks.pages.next_actions import NextAction
 from benchmarks.pages.stage_sources import FILLING_PAGES, filling_page
 from benchmarks.pages.tabs import can_review
-from benchmarks.queries.availability import is_kept
-from benchmarks.queries.recipe_cohorts import recipe_cohorts
+from benchmarks.queries.recipe_cohorts import cohorts_of_team, recipe_cohorts
+from benchmarks.queries.stage_states import stages_with_items, stages_with_kept_items
+from jobs.queries.read_together import read_for_each
 from people.models import CohortMember, User
-
-MOST = 1000  # waiting answers that are counted
-
-
-def _was_opened(benchmark: Benchmark) -> bool:
-    return Campaign.objects.filter(stage__benchmark=benchmark, opened_at__isnull=False).exists()
 
 
 def create_cohorts(benchmark: Benchmark, user: User) -> NextAction | None:
     """The team has none of the recipe's cohorts, or none at all, and nobody was asked yet."""
-    may_create, rows = may_create_cohorts(user, benchmark), recipe_cohorts(benchmark)
-    if not (may_create or is_permitted(user, benchmark, "work_on")) or _was_opened(benchmark):
+    if opened_stages(benchmark):
         return None
-    if any(row.cohort for row in rows) or (not rows and benchmark.team.cohorts.exists()):
+    may_create, rows = may_create_cohorts(user, benchmark), recipe_cohorts(benchmark)
+    if not (may_create or is_permitted(user, benchmark, "work_on")):
+        return None
+    if any(row.cohort for row in rows) or (not rows and cohorts_of_team(benchmark)):
         return None
     asked = _("No cohort yet. The recipe asks %(n)s.") % {"n": len(rows)}
     return NextAction(
@@ -45,7 +43,7 @@ def create_cohorts(benchmark: Benchmark, user: User) -> NextAction | None:
 
 def open_chain(benchmark: Benchmark, user: User) -> NextAction | None:
     """No campaign was ever opened."""
-    if not is_permitted(user, benchmark, "work_on") or not benchmark.stages.exists() or _was_opened(benchmark):
+    if not is_permitted(user, benchmark, "work_on") or not benchmark.stages.exists() or opened_stages(benchmark):
         return None
     return NextAction(
         _("Nobody is asked yet."),
@@ -59,11 +57,10 @@ def review(benchmark: Benchmark, user: User) -> NextAction | None:
     """Answers wait for a decision that this reader may make."""
     if not can_review(user, benchmark):
         return None
-    waiting = waiting_answers(benchmark, user)
-    n = waiting[:MOST].count()
-    if not n:
+    waiting = read_for_each(benchmark, count_waiting_answers, user)
+    if waiting is None:
         return None
-    oldest = waiting.select_related("assignment")[0].assignment.changed_at
+    n, oldest = waiting
     days = (timezone.now() - oldest).days
     age = ngettext("The oldest waits for %(n)s day.", "The oldest waits for %(n)s days.", days) % {"n": days}
     return NextAction(
@@ -101,14 +98,13 @@ def fill_stage(benchmark: Benchmark, user: User) -> NextAction | None:
     """An open stage of the recipe has no items, and there is what a page makes them of."""
     if benchmark.recipe not in FILLING_PAGES or not is_permitted(user, benchmark, "work_on"):
         return None
-    running = Campaign.objects.filter(state__in=(Campaign.State.OPEN, Campaign.State.PAUSED))
-    stages = benchmark.stages.filter(key__in=FILLING_PAGES[benchmark.recipe], pk__in=running.values("stage"))
-    for stage in stages.select_related("benchmark").order_by("position"):
-        page = filling_page(stage)
-        if page is None or not page.after or stage.items.filter(withdrawn_at=None).exists():
+    stages = {stage.key: stage for stage in benchmark.stages.all()}
+    for stage in stages.values():
+        page = filling_page(stage) if stage.pk in running_stages(benchmark) else None
+        if page is None or not page.after or stage.pk in stages_with_items(benchmark):
             continue
-        source = benchmark.stages.filter(key=page.after).first()
-        if source is not None and source.items.filter(is_kept()).exists():
+        source = stages.get(page.after)
+        if source is not None and source.pk in stages_with_kept_items(benchmark):
             values = {"stage": stage.name, "page": page.label, "source": source.name}
             return NextAction(
                 _("“%(stage)s” has no items yet.") % values, str(page.label), page.url(stage),
@@ -135,7 +131,7 @@ def separate_cultures(benchmark: Benchmark, user: User) -> NextAction | None:
 
 def wait_for_people(benchmark: Benchmark, user: User) -> NextAction | None:
     """Stages are open: people are invited, or at work."""
-    if not is_permitted(user, benchmark, "work_on") or not _was_opened(benchmark):
+    if not is_permitted(user, benchmark, "work_on") or not opened_stages(benchmark):
         return None
     running = (Campaign.State.OPEN, Campaign.State.PAUSED)
     asked = CampaignCohort.objects.filter(campaign__stage__benchmark=benchmark, campaign__state__in=running)

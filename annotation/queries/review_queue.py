@@ -1,10 +1,11 @@
 """Answers that wait for a reviewer, and how far the review of a stage is."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, IntegerField, OuterRef, Q, QuerySet, Subquery
 
 from annotation.models import Annotation, Assignment, ItemContributor, SampledAnswer
 from annotation.models.answers import CONSENT_WITHDRAWN
@@ -13,9 +14,10 @@ from people.models import Rater, User
 
 State = Assignment.State
 REJECTED = "rejected"
+MOST = 1000  # waiting answers that are counted
 
 
-def reviewable(benchmark: Benchmark, reviewer: User) -> QuerySet[Annotation]:
+def reviewable(benchmark: Benchmark | OuterRef, reviewer: User) -> QuerySet[Annotation]:
     """People's answers in by-review stages that this person may decide on: never their own, nor on what they had a
     part in, nor on a later revision of what they judged. A model's are decided on by nobody: it corrects nothing, and
     nothing is made of them."""
@@ -30,10 +32,28 @@ def reviewable(benchmark: Benchmark, reviewer: User) -> QuerySet[Annotation]:
     return rows.filter(~Exists(mine), ~Exists(judged)).exclude(rater__user=reviewer)
 
 
-def waiting_answers(benchmark: Benchmark, reviewer: User) -> QuerySet[Annotation]:
+def waiting_answers(benchmark: Benchmark | OuterRef, reviewer: User) -> QuerySet[Annotation]:
     """What waits for a decision, the longest waiting first."""
     rows = reviewable(benchmark, reviewer).filter(live=True, counted=True, assignment__state=State.SUBMITTED)
     return rows.order_by("assignment__changed_at", "pk")
+
+
+class _NumberOfRows(Subquery):
+    """How many rows a query has, also one that is cut off."""
+
+    template = "(SELECT count(*) FROM (%(subquery)s) AS counted)"
+    output_field = IntegerField()
+
+
+def count_waiting_answers(benchmarks: Sequence[Benchmark], reviewer: User) -> Mapping[int, tuple[int, datetime]]:
+    """How many wait, MOST at most, and since when the longest waiting does; without benchmarks in which none waits. One
+    query."""
+    waiting = waiting_answers(OuterRef("pk"), reviewer)
+    rows = Benchmark.objects.filter(pk__in=[benchmark.pk for benchmark in benchmarks]).annotate(
+        n=_NumberOfRows(waiting.order_by().values("pk")[:MOST]),
+        oldest=Subquery(waiting.values("assignment__changed_at")[:1]),
+    )
+    return {pk: (n, oldest) for pk, n, oldest in rows.values_list("pk", "n", "oldest") if n}
 
 
 def in_sample() -> Exists:

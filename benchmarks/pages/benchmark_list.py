@@ -7,12 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import QuerySet, prefetch_related_objects
 
 from benchmarks.access import permissions_asked_once
 from benchmarks.models import Benchmark, ItemImage, Stage
 from benchmarks.pages.next_actions import NextAction, waiting_action
 from benchmarks.queries.overview import benchmark_rows, sample_pictures
+from jobs.queries.read_together import read_together
 from people.models import User
 
 WHOLE = 8  # benchmarks that are shown with everything; the others by name
@@ -45,7 +46,7 @@ class BenchmarkRow:
 
 
 ChainSource = Callable[[Sequence[Stage]], Mapping[int, StageSummary]]
-AgreementSource = Callable[[Benchmark, Sequence[Stage]], Mapping[str, Any] | None]
+AgreementSource = Callable[[Sequence[Benchmark]], Mapping[int, Mapping[str, Any]]]
 _CHAIN: list[ChainSource] = []
 _AGREEMENT: list[AgreementSource] = []
 
@@ -56,6 +57,7 @@ def register_chain(source: ChainSource) -> None:
 
 
 def register_agreement(source: AgreementSource) -> None:
+    """By benchmark what the row shows, in a fixed number of queries."""
     _AGREEMENT[:] = [source]
 
 
@@ -70,29 +72,32 @@ class BenchmarkListPage:
 
 
 def benchmark_list(visible: QuerySet[Benchmark], user: User) -> BenchmarkListPage:
-    """Those first in which something waits for this person, then by team and name."""
+    """Those first in which something waits for this person, then by team and name. As many queries for one benchmark as
+    for WHOLE, but where items wait for a fact: why is read of each such stage."""
     benchmarks = list(benchmark_rows(visible, user))
     shown = benchmarks[:WHOLE]
-    stages = list(Stage.objects.filter(benchmark__in=shown).order_by("benchmark", "position", "pk"))
+    prefetch_related_objects(shown, "stages")
+    stages = [stage for benchmark in shown for stage in benchmark.stages.all()]
     summaries = _CHAIN[0](stages) if _CHAIN else {}
+    agreement = _AGREEMENT[0](shown) if _AGREEMENT else {}
     pictures = sample_pictures(stages, SAMPLE)
     rows = []
-    with permissions_asked_once():
+    with permissions_asked_once(), read_together([*shown, *{row.team for row in shown}]):
         for benchmark in shown:
-            own = [stage for stage in stages if stage.benchmark_id == benchmark.pk]
-            rows.append(_row(benchmark, own, summaries, pictures, waiting_action(benchmark, user)))
+            action = waiting_action(benchmark, user)
+            rows.append(_row(benchmark, summaries, pictures, agreement.get(benchmark.pk), action))
     return BenchmarkListPage(sorted(rows, key=lambda row: row.action is None), benchmarks[WHOLE:])
 
 
 def _row(
     benchmark: Benchmark,
-    stages: Sequence[Stage],
     summaries: Mapping[int, StageSummary],
     pictures: Mapping[int, Sequence[ItemImage]],
+    agreement: Mapping[str, Any] | None,
     action: NextAction | None,
 ) -> BenchmarkRow:
+    stages = list(benchmark.stages.all())
     asked = [summaries[stage.pk] for stage in stages if stage.pk in summaries]
-    agreement = _AGREEMENT[0](benchmark, stages) if _AGREEMENT else None
     return BenchmarkRow(
         benchmark, _spread(benchmark, stages, pictures), asked[:STAGES], max(0, len(asked) - STAGES), agreement, action
     )

@@ -13,7 +13,8 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from benchmarks.access import is_permitted
-from benchmarks.models import Benchmark, Item, Stage
+from benchmarks.models import Benchmark, Stage
+from benchmarks.queries.stage_states import stages_with_items
 from people.models import User
 
 
@@ -95,8 +96,7 @@ def add_stage(benchmark: Benchmark, user: User) -> NextAction | None:
 
 def import_items(benchmark: Benchmark, user: User) -> NextAction | None:
     """No stage has an item: the first that takes items from outside needs some."""
-    items = Item.objects.filter(stage__benchmark=benchmark, withdrawn_at=None)
-    if items.exists() or not is_permitted(user, benchmark, "work_on"):
+    if stages_with_items(benchmark) or not is_permitted(user, benchmark, "work_on"):
         return None
     stage = next((stage for stage in benchmark.stages.all() if not stage.derivation), None)
     if stage is None:

@@ -1,6 +1,6 @@
 """The five tabs of a benchmark, and the row of pages under the tab that is open: `nav` of every page of a benchmark."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -13,6 +13,7 @@ from django.utils.translation import pgettext_lazy
 from benchmarks.access import is_permitted
 from benchmarks.models import Benchmark, Stage
 from benchmarks.pages.plugin_pages import pages_of
+from jobs.queries.read_together import read_for_each
 from people.models import User
 
 Right = Literal["see", "work_on", "roles", "reviews"]
@@ -156,5 +157,9 @@ def _link(benchmark: Benchmark, page: Page, current: str) -> dict[str, Any]:
 
 def can_review(user: User | AnonymousUser, benchmark: Benchmark) -> bool:
     """Whether this person has answers to review here, now or later."""
-    by_review = benchmark.stages.filter(acceptance=Stage.Acceptance.BY_REVIEW)
-    return by_review.exists() and is_permitted(user, benchmark, "review")
+    return bool(read_for_each(benchmark, _with_review)) and is_permitted(user, benchmark, "review")
+
+
+def _with_review(benchmarks: Sequence[Benchmark]) -> Mapping[int, bool]:
+    stages = Stage.objects.filter(benchmark__in=benchmarks, acceptance=Stage.Acceptance.BY_REVIEW)
+    return dict.fromkeys(stages.order_by().values_list("benchmark", flat=True), True)

@@ -1,12 +1,14 @@
 """The ways in which a benchmark asks models: those of its recipe, else each stage as it is; and what people changed."""
 
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 
 from benchmarks.models import Benchmark, BenchmarkCondition, Stage
 from benchmarks.queries.saved_recipes import recipe_of
 from benchmarks.recipes.contract import ModelCondition
 from benchmarks.rules.derivations import Derivation, DerivationError
 from jobs.queries.read_once import read_once
+from jobs.queries.read_together import read_for_each
 
 SETS = ("sample", "ungroup")  # derivations of stages that only collect
 SHEET = "sheet"  # the prompt that puts a sheet to a model as people have it
@@ -70,7 +72,7 @@ def _merged(benchmark: Benchmark, usual: Iterable[ModelCondition], stages: Seque
     """With what people changed: a new one stands behind the last of its stage and of those before it."""
     places = {stage.key: place for place, stage in enumerate(stages)}
     conditions = [condition for condition in usual if condition.stage in places]
-    for row in BenchmarkCondition.objects.filter(benchmark=benchmark):
+    for row in read_for_each(benchmark, _changed_conditions) or ():
         at = next((at for at, condition in enumerate(conditions) if condition.key == row.key), None)
         if at is not None:
             conditions.pop(at)
@@ -81,6 +83,13 @@ def _merged(benchmark: Benchmark, usual: Iterable[ModelCondition], stages: Seque
             at = max(before, default=0)
         conditions.insert(at, condition_of(row))
     return conditions
+
+
+def _changed_conditions(benchmarks: Sequence[Benchmark]) -> Mapping[int, Sequence[BenchmarkCondition]]:
+    rows: dict[int, list[BenchmarkCondition]] = defaultdict(list)
+    for row in BenchmarkCondition.objects.filter(benchmark__in=benchmarks):
+        rows[row.benchmark_id].append(row)
+    return rows
 
 
 def condition_of(row: BenchmarkCondition) -> ModelCondition:

@@ -1,11 +1,14 @@
 """Recipes that a team keeps, and the recipe that a benchmark follows: one of these, or a published one."""
 
+from collections.abc import Mapping, Sequence
+
 from django.db.models import QuerySet
 
 from benchmarks.imports.recipe_file import RecipeFileError, parse_content
 from benchmarks.models import Benchmark, SavedRecipe
 from benchmarks.recipes.contract import Recipe
 from benchmarks.recipes.registry import find
+from jobs.queries.read_together import read_for_each
 from people.models import Team
 
 KNOWN = "_saved_recipe"
@@ -17,11 +20,18 @@ def recipe_of(benchmark: Benchmark) -> Recipe | None:
     if not benchmark.saved_recipe:
         return find(benchmark.recipe)
     if KNOWN not in benchmark.__dict__:
-        rows = SavedRecipe.objects.filter(team=benchmark.team_id, key=benchmark.saved_recipe)
-        newest = rows.order_by("-version").first()
+        newest = read_for_each(benchmark, _newest_of_each)
         benchmark.__dict__[KNOWN] = _readable(newest) if newest else None
     known: Recipe | None = benchmark.__dict__[KNOWN]
     return known or find(benchmark.recipe)
+
+
+def _newest_of_each(benchmarks: Sequence[Benchmark]) -> Mapping[int, SavedRecipe]:
+    wanted = {benchmark.pk: (benchmark.team_id, benchmark.saved_recipe) for benchmark in benchmarks}
+    teams, keys = {team for team, _key in wanted.values()}, {key for _team, key in wanted.values() if key}
+    rows = SavedRecipe.objects.filter(team__in=teams, key__in=keys).order_by("team", "key", "-version")
+    newest = {(row.team_id, row.key): row for row in rows.distinct("team", "key")}
+    return {pk: newest[name] for pk, name in wanted.items() if name in newest}
 
 
 def _readable(row: SavedRecipe) -> Recipe | None:

@@ -8,11 +8,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotation.pages.status_text import format_moment, time_zone_for
-from benchmarks.models import Benchmark, Stage
+from benchmarks.models import Benchmark
 from benchmarks.pages.board import ALL_COHORTS, Reading, SideColumn
 from evaluation.pages.stage_agreement import axis_of, measure_name, stage_name, stages_with_values
 from evaluation.rendering.html import estimate_bar
-from evaluation.reports.board_agreement import BoardAgreement, StageAgreement, load
+from evaluation.reports.board_agreement import BoardAgreement, StageAgreement, load, load_each
 from evaluation.selections.catalogue import POOLED
 from evaluation.services.snapshots import MOST
 
@@ -54,10 +54,17 @@ def agreement_column(reading: Reading) -> SideColumn | None:
     return _column(bars, data, axis.key)
 
 
-def list_agreement(benchmark: Benchmark, stages: Sequence[Stage]) -> Mapping[str, Any] | None:
-    """All cohorts together at the stage with the most values, for the list of benchmarks. Two queries."""
-    names = {stage.key: stage.name for stage in stages}
-    choices = stages_with_values(load(benchmark), names)
+def list_agreement(benchmarks: Sequence[Benchmark]) -> Mapping[int, Mapping[str, Any]]:
+    """For the list of benchmarks: all cohorts together, at the stage with the most values. By benchmark, without those
+    that have no value. One query, and the stages."""
+    reports = load_each(benchmarks)
+    shown = ((benchmark.pk, _of_list(benchmark, reports.get(benchmark.pk))) for benchmark in benchmarks)
+    return {pk: data for pk, data in shown if data is not None}
+
+
+def _of_list(benchmark: Benchmark, report: BoardAgreement | None) -> Mapping[str, Any] | None:
+    names = {stage.key: stage.name for stage in benchmark.stages.all()}
+    choices = stages_with_values(report, names)
     if not choices:
         return None
     shown = _first_choice(choices)

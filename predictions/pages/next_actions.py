@@ -1,20 +1,23 @@
 """What runs of models add to the next action of the overview: see benchmarks.pages.next_actions."""
 
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 
-from django.db.models import Count
+from django.db.models import Count, Exists, OuterRef
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotation.models import Annotation, Campaign, Outcome
-from annotation.queries.waiting_outcomes import outcome_waits
+from annotation.queries.opened_stages import opened_stages
 from annotation.services.derivation.run_choice import stages_without_choice
 from benchmarks.access import is_permitted
 from benchmarks.models import Benchmark, Item, Stage
 from benchmarks.pages.next_actions import NextAction
 from benchmarks.queries.model_conditions import model_conditions, named_conditions
 from benchmarks.queries.saved_recipes import recipe_of
+from benchmarks.queries.stage_states import by_benchmark, stages_with_items
+from jobs.queries.read_together import read_for_each
 from people.models import Rater, User
 from predictions.models import FactRequest, Run
 from predictions.pages.fact_requests import FactWait, fact_waits, facts_page
@@ -57,17 +60,30 @@ def _fact_waits(benchmark: Benchmark, user: User) -> list[FactWait]:
     """What a person must do something about."""
     if not is_permitted(user, benchmark, "work_on"):
         return []
-    waiting = Item.objects.filter(stage__benchmark=benchmark, withdrawn_at=None, intake=Item.Intake.WAITING)
-    stages = list(benchmark.stages.select_related("benchmark"))
-    counts = dict(waiting.order_by().values_list("stage").annotate(n=Count("pk")))
-    waiting_stages = counts.keys() | outcome_waits(stages).keys()
+    counts = read_for_each(benchmark, _waiting_items) or {}
+    waiting_stages = counts.keys() | (read_for_each(benchmark, _waiting_outcomes) or frozenset())
     waits = []
-    for stage in stages:
+    for stage in benchmark.stages.all() if waiting_stages else ():
         of_stage = fact_waits(stage) if stage.pk in waiting_stages else []
         if not of_stage and stage.pk in counts:
             of_stage = [_unnamed_wait(stage, counts[stage.pk])]
         waits += [wait for wait in of_stage if wait.label]
     return waits
+
+
+def _waiting_items(benchmarks: Sequence[Benchmark]) -> Mapping[int, Mapping[int, int]]:
+    """How many candidates wait, by stage."""
+    waiting = Item.objects.filter(stage__benchmark__in=benchmarks, withdrawn_at=None, intake=Item.Intake.WAITING)
+    counts: dict[int, dict[int, int]] = defaultdict(dict)
+    for benchmark, stage, n in waiting.order_by().values_list("stage__benchmark", "stage").annotate(n=Count("pk")):
+        counts[benchmark][stage] = n
+    return counts
+
+
+def _waiting_outcomes(benchmarks: Sequence[Benchmark]) -> Mapping[int, frozenset[int]]:
+    """Stages with an answer whose acceptance waits."""
+    rows = Outcome.objects.filter(state=Outcome.State.WAITING, campaign__stage__benchmark__in=benchmarks)
+    return by_benchmark(rows.order_by().values_list("campaign__stage__benchmark", "campaign__stage").distinct())
 
 
 def _unnamed_wait(stage: Stage, n: int) -> FactWait:
@@ -104,13 +120,11 @@ def _fact_action(wait: FactWait) -> NextAction:
     return NextAction(wait.text, _("View facts"), url, wait.detail)
 
 
-def _ready_stages(stages: Iterable[Stage], wanted: Iterable[str]) -> list[Stage]:
+def _ready_stages(benchmark: Benchmark, stages: Iterable[Stage], wanted: Iterable[str]) -> list[Stage]:
     """Of these stages the wanted ones, by key, that were opened and have items; in the order of the keys."""
     by_key = {stage.key: stage for stage in stages}
     named = [by_key[key] for key in dict.fromkeys(wanted) if key in by_key]
-    opened = Campaign.objects.filter(stage__in=named, opened_at__isnull=False)
-    items = Item.objects.filter(stage__in=opened.values("stage"), withdrawn_at=None)
-    ready = set(items.order_by().values_list("stage", flat=True).distinct()) if named else set()
+    ready = opened_stages(benchmark) & stages_with_items(benchmark) if named else frozenset()
     return [stage for stage in named if stage.pk in ready]
 
 
@@ -120,14 +134,14 @@ def _asked_stages(benchmark: Benchmark) -> list[Stage]:
     of_recipe = [task.stage for task in recipe.prediction_tasks] if recipe else []
     written = [] if of_recipe else [condition.stage for condition in named_conditions(benchmark)]
     answering = (stage for stage in benchmark.stages.all() if stage.display != JUDGED)
-    return _ready_stages(answering, of_recipe + written)
+    return _ready_stages(benchmark, answering, of_recipe + written)
 
 
 def _judged_stages(benchmark: Benchmark) -> list[Stage]:
     """Stages in which a model judges answers, with those that a composed benchmark adds."""
     stages = list(benchmark.stages.all())
     judging = (condition.stage for condition in model_conditions(benchmark, stages) if condition.judge)
-    return _ready_stages((stage for stage in stages if stage.display == JUDGED), judging)
+    return _ready_stages(benchmark, (stage for stage in stages if stage.display == JUDGED), judging)
 
 
 def _without_run(benchmark: Benchmark, stages: Iterable[Stage]) -> Stage | None:
@@ -136,11 +150,17 @@ def _without_run(benchmark: Benchmark, stages: Iterable[Stage]) -> Stage | None:
     return next((stage for stage in stages if stage.pk not in asked), None)
 
 
+def _with_run(benchmarks: Sequence[Benchmark]) -> Mapping[int, bool]:
+    runs = Run.objects.filter(benchmark=OuterRef("pk"), withdrawn_at=None)
+    rows = Benchmark.objects.filter(Exists(runs), pk__in=[benchmark.pk for benchmark in benchmarks])
+    return dict.fromkeys(rows.order_by().values_list("pk", flat=True), True)
+
+
 def plan_runs(benchmark: Benchmark, user: User) -> NextAction | None:
     """The recipe asks models, and no run was begun here; answers may have been imported."""
     if not is_permitted(user, benchmark, "work_on"):
         return None
-    if Run.objects.filter(benchmark=benchmark, withdrawn_at=None).exists():
+    if read_for_each(benchmark, _with_run):
         return None
     answered = _asked_stages(benchmark)
     if not answered:

@@ -1,7 +1,7 @@
 """Runs of models that failed or stand still: why, and where somebody goes on with them."""
 
-from collections import Counter
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from django.db.models import Count
@@ -14,11 +14,12 @@ from benchmarks.access import is_permitted
 from benchmarks.models import Benchmark
 from benchmarks.pages.next_actions import NextAction
 from jobs.models import Event
+from jobs.queries.read_together import read_for_each
 from people.models import User
 from predictions.models import Call, Run
 from predictions.pages.runs import variant_of
 from predictions.pages.variant_names import VariantNames
-from predictions.queries.unfinished_runs import failed_calls, unfinished_runs
+from predictions.queries.unfinished_runs import asking_runs, failed_of
 from predictions.services.runs.repeatable_calls import can_ask
 from predictions.texts import call_reasons
 
@@ -56,7 +57,7 @@ def has_failed(run: Run) -> bool:
 
 def retry_failed_runs(benchmark: Benchmark, user: User) -> NextAction | None:
     """Runs ended without any answer: where their calls are asked again."""
-    failed = failed_runs(_stopped_runs(benchmark, user, State.FAILED))
+    failed = read_for_each(benchmark, _failed_of_each) if is_permitted(user, benchmark, "work_on") else ()
     if not failed:
         return None
     text = ngettext("%(n)s run of a model failed.", "%(n)s runs of models failed.", len(failed))
@@ -69,25 +70,33 @@ def retry_failed_calls(benchmark: Benchmark, user: User) -> NextAction | None:
     nothing: the export names it."""
     if not is_permitted(user, benchmark, "work_on"):
         return None
-    calls = failed_calls(benchmark)
-    reasons: dict[int, list[str]] = {}
-    for run, reason in calls.values_list("run", "reason"):
-        reasons.setdefault(run, []).append(reason)
-    targets = [f"run:{pk}" for pk in reasons]
-    retried = Event.objects.filter(scope=benchmark.scope, verb="run.retried", target__in=targets) if targets else None
-    for target in retried.values_list("target", flat=True) if retried is not None else ():
-        reasons.pop(int(target.partition(":")[2]), None)
-    rows = Run.objects.filter(pk__in=reasons).select_related("endpoint", "campaign").order_by("pk")
-    runs = [run for run in rows if can_ask(run)] if reasons else []
-    if not runs:
+    failures = read_for_each(benchmark, _failed_calls_of_each)
+    if not failures:
         return None
-    texts = [call_reasons.reason_text(reason) for run in runs for reason in reasons[run.pk]]
+    runs = [run for run, _reasons in failures]
+    texts = [call_reasons.reason_text(reason) for _run, reasons in failures for reason in reasons]
     text = ngettext(
         "Models have answered, but %(n)s call failed. Ask it again with “Retry failed”.",
         "Models have answered, but %(n)s calls failed. Ask them again with “Retry failed”.",
         len(texts),
     )
     return _action(benchmark, text % {"n": number_format(len(texts), use_l10n=True)}, runs, _commonest(texts), "retry")
+
+
+def _failed_calls_of_each(benchmarks: Sequence[Benchmark]) -> Mapping[int, Sequence[tuple[Run, Sequence[str]]]]:
+    """Runs that can ask again and that nobody has retried, each with the reasons of its failed calls. Three queries."""
+    reasons: dict[int, list[str]] = defaultdict(list)
+    for pk, reason in failed_of(asking_runs(benchmarks).filter(state=State.DONE)).values_list("run", "reason"):
+        reasons[pk].append(reason)
+    scopes, targets = [benchmark.scope for benchmark in benchmarks], [f"run:{pk}" for pk in reasons]
+    retried = Event.objects.filter(scope__in=scopes, verb="run.retried", target__in=targets)
+    for target in retried.values_list("target", flat=True) if targets else ():
+        reasons.pop(int(target.partition(":")[2]), None)
+    failures: dict[int, list[tuple[Run, Sequence[str]]]] = defaultdict(list)
+    for run in Run.objects.filter(pk__in=list(reasons)).select_related("endpoint", "campaign").order_by("pk"):
+        if can_ask(run):
+            failures[run.benchmark_id].append((run, reasons[run.pk]))
+    return failures
 
 
 def resume_runs(benchmark: Benchmark, user: User) -> NextAction | None:
@@ -108,7 +117,22 @@ def _stopped_runs(benchmark: Benchmark, user: User, *states: str) -> list[Run]:
     """For those who may go on with them."""
     if not is_permitted(user, benchmark, "work_on"):
         return []
-    return list(unfinished_runs(benchmark).filter(state__in=states))
+    return [run for run in read_for_each(benchmark, _stopped_of_each) or () if run.state in states]
+
+
+def _stopped_of_each(benchmarks: Sequence[Benchmark]) -> Mapping[int, Sequence[Run]]:
+    """Nothing goes on in them before a person does something."""
+    runs: dict[int, list[Run]] = defaultdict(list)
+    for run in asking_runs(benchmarks).filter(state__in=(State.FAILED, State.PAUSED, State.DRAFT)).order_by("pk"):
+        runs[run.benchmark_id].append(run)
+    return runs
+
+
+def _failed_of_each(benchmarks: Sequence[Benchmark]) -> Mapping[int, Sequence[FailedRun]]:
+    failures: dict[int, list[FailedRun]] = defaultdict(list)
+    for failure in failed_runs(list(asking_runs(benchmarks).filter(state=State.FAILED).order_by("pk"))):
+        failures[failure.run.benchmark_id].append(failure)
+    return failures
 
 
 def _commonest(reasons: Sequence[str]) -> str:

@@ -1,16 +1,18 @@
 """Which items a request for a fact is about, and how far it is."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import Exists, F, OuterRef, QuerySet, Value
 from django.db.models.fields.json import KeyTextTransform
 
-from annotation.models import Campaign
+from annotation.queries.opened_stages import opened_stages
 from benchmarks.models import Benchmark, FilterResult, Item, ItemFact, ItemImage, Stage
+from benchmarks.queries.stage_states import by_benchmark, stages_with_items
 from benchmarks.rules.filters import FilterError, parse_filters
 from benchmarks.rules.filters.contract import HASH
+from jobs.queries.read_together import read_for_each
 from predictions.models import FactFailure, FactRequest, Run
 from predictions.models.facts import BASE_SIMILARITY, KEYS, OBJECTS, TEXT_VECTOR
 
@@ -96,23 +98,26 @@ def facts_without_request(benchmark: Benchmark) -> list[tuple[Stage, str]]:
     Only stages whose items come from earlier ones that have some, and have no such fact: what is imported may bring its
     facts along.
     """
-    opened = Campaign.objects.filter(stage__benchmark=benchmark, opened_at__isnull=False)
-    stages = benchmark.stages.filter(pk__in=opened.values("stage"), derivation__isnull=False).exclude(filters=[])
-    wanted = [(stage, kind) for stage in stages.select_related("benchmark") for kind in _computable(stage)]
-    return [(stage, kind) for stage, kind in wanted if not _is_known(stage, kind) and _has_sources(stage)]
+    stages = [stage for stage in benchmark.stages.all() if stage.filters]
+    wanted = [(stage, kind) for stage in stages for kind in _computable(stage)]
+    opened = opened_stages(benchmark) if wanted else frozenset()
+    return [
+        (stage, kind)
+        for stage, kind in wanted
+        if stage.pk in opened and not _is_known(benchmark, stage, kind) and _has_sources(benchmark, stage)
+    ]
 
 
 def stages_to_detect(benchmark: Benchmark) -> list[Stage]:
     """Stages of derived items, open or not, whose filters read what a detector finds, while nothing computes it."""
     stages = benchmark.stages.exclude(derivation={}).exclude(filters=[]).select_related("benchmark")
-    return [stage for stage in stages if OBJECTS in _computable(stage) and not _is_known(stage, OBJECTS)]
+    return [stage for stage in stages if OBJECTS in _computable(stage) and not _is_known(benchmark, stage, OBJECTS)]
 
 
-def _has_sources(stage: Stage) -> bool:
+def _has_sources(benchmark: Benchmark, stage: Stage) -> bool:
     """Whether items can arrive at all: a set that nobody has begun needs no facts yet."""
     keys = (stage.derivation or {}).get("from", [])
-    sources = Item.objects.filter(stage__benchmark=stage.benchmark_id, stage__key__in=keys, withdrawn_at=None)
-    return sources.exists()
+    return any(source.key in keys and source.pk in stages_with_items(benchmark) for source in benchmark.stages.all())
 
 
 def _computable(stage: Stage) -> list[str]:
@@ -124,6 +129,13 @@ def _computable(stage: Stage) -> list[str]:
     return [kind for kind, keys in KEYS.items() if needs.intersection(keys)]
 
 
-def _is_known(stage: Stage, kind: str) -> bool:
-    requests = FactRequest.objects.filter(stage=stage, what=kind).exclude(state=FactRequest.State.CANCELLED)
-    return requests.exists() or ItemFact.objects.filter(item__stage=stage, key__in=KEYS[kind]).exists()
+def _is_known(benchmark: Benchmark, stage: Stage, kind: str) -> bool:
+    return stage.pk in (read_for_each(benchmark, _stages_with_fact, kind) or ())
+
+
+def _stages_with_fact(benchmarks: Sequence[Benchmark], kind: str) -> Mapping[int, frozenset[int]]:
+    """Stages of which something computes facts of this kind, or an item has one. One query."""
+    requests = FactRequest.objects.filter(stage=OuterRef("pk"), what=kind).exclude(state=FactRequest.State.CANCELLED)
+    facts = ItemFact.objects.filter(item__stage=OuterRef("pk"), key__in=KEYS[kind])
+    stages = Stage.objects.filter(Exists(requests) | Exists(facts), benchmark__in=benchmarks)
+    return by_benchmark(stages.order_by().values_list("benchmark", "pk"))

@@ -5,16 +5,21 @@ import re
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from annotation.models import Campaign, Tally
-from benchmarks.models import Stage
+from annotation.services.campaigns import lifecycle
+from benchmarks.access import visible_benchmarks as visible
+from benchmarks.models import Benchmark, Role, Stage
 from benchmarks.pages import benchmark_list
+from benchmarks.pages.next_actions import waiting_action
 from evaluation import tasks
-from people.models import User
+from people.models import Rater, User
+from predictions.models import Endpoint, Run
 from tests.chains.link_client import text_of
-from tests.evaluation.data import of_condition, table
+from tests.evaluation.data import give_ratings, of_condition, table
 from tests.evaluation.test_board_column import rated  # noqa: F401  (a fixture)
-from tests.personas import World, make_benchmark
+from tests.personas import World, make_benchmark, make_items
 
 pytestmark = pytest.mark.django_db
 
@@ -74,3 +79,59 @@ def test_list_takes_as_many_queries_for_more_answers_and_stages(world: World, ra
     with CaptureQueriesContext(connection) as many:
         client.get("/benchmarks/")
     assert len(many) <= len(few) + 1 <= 45
+
+
+def benchmarks_that_wait(world: World, suffix: str) -> list[Benchmark]:
+    """Two of mara's: one has answers to review and a run of a model that failed; nobody was asked in the other."""
+    asked, unasked = (
+        make_benchmark(world.team, f"{name}-{suffix}", researcher=world.mara) for name in ("asked", "unasked")
+    )
+    asked.stages.update(acceptance=Stage.Acceptance.BY_REVIEW)
+    unasked.stages.update(derivation={"kind": "disagree", "from": []})
+    for benchmark in (asked, unasked):
+        make_items(benchmark.stages.get(), 3)
+    campaign = lifecycle.create(asked.stages.get(), "Round 1", world.mara, {world.brazil: 1})
+    lifecycle.open_campaign(campaign, world.mara, timezone.now())
+    give_ratings(campaign, world.brazil, world.bia, dict.fromkeys(asked.stages.get().items.all()[:2], "3"))
+    model = Rater.objects.create(kind="model", team=world.team, name=f"Model {suffix}", setting="main")
+    endpoint = Endpoint.objects.create(team=world.team, name=f"Model {suffix}", kind="openai")
+    Run.objects.create(
+        benchmark=asked, rater=model, campaign=campaign, task=Run.Task.ANSWERS, endpoint=endpoint, state="failed"
+    )
+    return [asked, unasked]
+
+
+def test_six_benchmarks_take_as_many_queries_as_two(world: World) -> None:
+    client = world.client(world.mara)
+    world.benchmark.roles.all().delete()
+    benchmarks_that_wait(world, "0")
+    client.get("/benchmarks/")
+    with CaptureQueriesContext(connection) as two:
+        assert client.get("/benchmarks/").content.decode().count("bench-row") == 2
+    for number in "12":
+        benchmarks_that_wait(world, number)
+    with CaptureQueriesContext(connection) as six:
+        assert client.get("/benchmarks/").content.decode().count("bench-row") == 6
+    assert len(six) == len(two) <= 45
+
+
+def test_list_says_what_waits_as_each_benchmark_alone_does(world: World) -> None:
+    rows = [*benchmarks_that_wait(world, "0"), *benchmarks_that_wait(world, "1"), world.benchmark]
+    Run.objects.filter(benchmark=rows[2]).update(withdrawn_at=timezone.now())
+    rows[0].stages.update(acceptance=Stage.Acceptance.ON_SUBMIT)
+    for user in (world.mara, world.team_admin, world.reviewer):
+        listed = {row.benchmark.pk: row.action for row in benchmark_list.benchmark_list(visible(user), user).rows}
+        alone = {pk: waiting_action(Benchmark.objects.get(pk=pk), user) for pk in listed}
+        assert listed == alone
+    texts = {
+        row.action.text for row in benchmark_list.benchmark_list(visible(world.mara), world.mara).rows if row.action
+    }
+    assert {"1 run of a model failed.", "2 answers wait for review."} <= texts
+
+
+def test_reading_together_is_over_with_the_page(world: World) -> None:
+    """A right that is taken away between two pages is gone on the second."""
+    benchmarks_that_wait(world, "0")
+    assert "asked-0" in page(world, world.mara)
+    Role.objects.filter(user=world.mara).delete()
+    assert "asked-0" not in page(world, world.mara)

@@ -1,5 +1,6 @@
 """What ValueGround's survey adds to the next action of the overview: import it, then decide about its questions."""
 
+from collections.abc import Mapping, Sequence
 from urllib.parse import urlencode
 
 from django.urls import reverse
@@ -7,8 +8,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from benchmarks.access import is_permitted
-from benchmarks.models import Benchmark, Item, Stage
+from benchmarks.models import Benchmark, Stage
 from benchmarks.pages.next_actions import NextAction
+from benchmarks.queries.stage_states import stages_with_items
+from jobs.queries.read_together import read_for_each
 from papers.valueground.recipe import VALUEGROUND
 from papers.valueground.survey.models import Survey
 from people.models import User
@@ -23,8 +26,7 @@ def import_survey(benchmark: Benchmark, user: User) -> NextAction | None:
     """There is neither a survey nor an item."""
     if benchmark.recipe != VALUEGROUND.key or not is_permitted(user, benchmark, "work_on"):
         return None
-    items = Item.objects.filter(stage__benchmark=benchmark, withdrawn_at=None)
-    if items.exists() or Survey.objects.filter(benchmark=benchmark).exists():
+    if stages_with_items(benchmark) or bool(read_for_each(benchmark, _with_survey)):
         return None
     pairs = f"{reverse('benchmarks:import', args=[benchmark.slug])}?{urlencode({'stage': 'pair-review'})}"
     return NextAction(
@@ -34,6 +36,11 @@ def import_survey(benchmark: Benchmark, user: User) -> NextAction | None:
         _("Its codebook brings the questions, and a file of counts the labels of the countries."),
         (_("Import pairs of pictures"), pairs),
     )
+
+
+def _with_survey(benchmarks: Sequence[Benchmark]) -> Mapping[int, bool]:
+    surveys = Survey.objects.filter(benchmark__in=benchmarks)
+    return dict.fromkeys(surveys.order_by().values_list("benchmark", flat=True), True)
 
 
 def undecided(stage: Stage, n: int) -> FactWait:
