@@ -247,6 +247,13 @@ def test_a_manifest_of_a_head_alone_has_no_rows() -> None:
     assert rows_of(b"key,concept\n") == [] == rows_of(b"file")
 
 
+@pytest.mark.parametrize(("head", "line"), [(b"key\n", b"\n"), (b"", b'{"key": "a"}\n')])
+def test_a_long_manifest_says_that_it_is_alive_once_in_a_thousand_lines(head: bytes, line: bytes) -> None:
+    beats: list[int] = []
+    list(manifest.read_rows(io.BytesIO(head + line * 2000), lambda: beats.append(1)))
+    assert len(beats) == 2
+
+
 @pytest.mark.parametrize(("head", "line"), [(b"key\n", b"a\n"), (b"", b'{"key": "a"}\n')])
 def test_a_manifest_at_its_limit_is_read_and_a_longer_one_is_refused(
     head: bytes, line: bytes, monkeypatch: pytest.MonkeyPatch

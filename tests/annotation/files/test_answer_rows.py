@@ -204,6 +204,7 @@ def test_times_are_those_of_the_row_or_of_the_import_and_shown_never_after_submi
     assert (row.at, row.shown_at) == (datetime(2026, 2, 1, 9, tzinfo=UTC), datetime(2026, 2, 1, 8, tzinfo=UTC))
     turned = parse(submitted_at=early, shown_at=late)
     assert turned.shown_at == turned.at == datetime(2026, 2, 1, 8, tzinfo=UTC)
+    assert parse(submitted_at="2026-02-01T09:00:00").at == datetime(2026, 2, 1, 9, tzinfo=UTC)  # as the site's clock
     assert parse(submitted_at=late).shown_at == datetime(2026, 2, 1, 9, tzinfo=UTC)
 
 
