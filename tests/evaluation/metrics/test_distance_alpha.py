@@ -12,7 +12,7 @@ from evaluation.metrics.alpha import alpha
 from evaluation.metrics.box_agreement import mean_pairwise_overlap
 from evaluation.metrics.box_alpha import box_alpha, box_f1, found_f1
 from evaluation.metrics.boxes import overlap
-from evaluation.metrics.counts import Floats, Ints, Ratings
+from evaluation.metrics.counts import Floats, Ints, Ratings, count_table
 from evaluation.metrics.distance_alpha import AnswerTable, distance_alpha
 from evaluation.metrics.intervals import Interval, Scale, jackknife_interval
 from evaluation.metrics.sets import jaccard_distance, masi_distance, option_alpha, set_alpha
@@ -147,6 +147,22 @@ def test_drawn_pairs_come_close_to_all_and_say_so() -> None:
     assert "n_pairs_drawn" not in exact.extras
     again = distance_alpha(table, between, method="test", most_distinct=3, pairs=20_000, seed=11)
     assert (again.value, again.low, again.high) == (drawn.value, drawn.low, drawn.high)
+
+
+@pytest.mark.parametrize("most_distinct", [3, 100], ids=["drawn", "all"])
+def test_without_one_of_two_answers_their_unit_is_left_out_whole(most_distinct: int) -> None:
+    table = AnswerTable.from_rows(sets(7, units=30, raters=2))
+    counted = count_table(table.ratings, None, None)
+
+    def between(first: Ints, second: Ints) -> Floats:
+        pairs = zip(first, second, strict=True)
+        return np.array([jaccard_distance(table.distinct[i], table.distinct[j]) for i, j in pairs])
+
+    without = module._deletions(counted, between, most_distinct, 4000, 11)
+    units = without.units.take(counted.unit)
+    assert without.ratings.observed == pytest.approx(units.observed)
+    assert without.ratings.expected == pytest.approx(units.expected)
+    assert without.ratings.total == pytest.approx(units.total)
 
 
 def test_why_there_is_no_value() -> None:
