@@ -324,14 +324,14 @@ def test_who_stops_to_manage_a_cohort_leaves_the_other_managers_and_their_other_
     memberships.add_manager(world.egypt, world.mara, world.team_admin)
     memberships.add_manager(world.brazil, world.mara, world.team_admin)
     link, _token = links.invite(world.team, world.mara, timezone.now(), cohort=world.egypt)
-    kept, _token = links.invite(world.team, world.mara, timezone.now(), cohort=world.brazil)
+    of_brazil, _token = links.invite(world.team, world.mara, timezone.now(), cohort=world.brazil)
     assert memberships.remove_manager(world.egypt, world.mara, world.team_admin, timezone.now())
     assert not memberships.remove_manager(world.egypt, world.mara, world.team_admin, timezone.now())
     rows = CohortManager.objects.values_list("cohort__label", "user__name")
     assert {*rows} == {("Egypt", "Manager"), ("Brazil", "Mara")}
     link.refresh_from_db()
-    kept.refresh_from_db()
-    assert link.revoked_at is not None and kept.revoked_at is None
+    of_brazil.refresh_from_db()
+    assert link.revoked_at is not None and of_brazil.revoked_at is None
 
 
 def test_who_ever_belonged_to_a_team_is_known_to_that_team_alone(world: World) -> None:

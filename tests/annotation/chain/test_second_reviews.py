@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from annotation.models import Annotation, Assignment, Review, SecondReview
+from annotation.models import Annotation, Assignment, Campaign, Review, SecondReview
 from annotation.queries.second_reviews import waiting_conflicts, waiting_seconds
 from annotation.services.queue import recount
 from annotation.services.review import reviews, second_draws, second_reviews
@@ -66,6 +66,33 @@ def refused(deed: Callable[[], object]) -> str:
     with pytest.raises(ReviewRefused) as error:
         deed()
     return error.value.reason
+
+
+@pytest.mark.parametrize(
+    ("of_answer", "decision", "reason"),
+    [
+        ({"live": False, "counted": False, "uncounted_because": "superseded"}, "accept", "newer"),
+        ({"live": False, "counted": False, "uncounted_because": "taken_back"}, "accept", "gone"),
+        ({"counted": False, "uncounted_because": "excluded"}, "accept", "gone"),
+        ({}, "return", "closed"),
+        ({}, "accept", ""),
+        ({}, "reject", ""),
+    ],
+)
+def test_a_second_decision_is_refused_where_its_answer_ended(
+    world: World, of_answer: dict[str, Any], decision: str, reason: str
+) -> None:
+    scene = Scene(world)
+    scene.first(0, "accept")
+    Campaign.objects.filter(pk=scene.campaign.pk).update(state=Campaign.State.CLOSED)
+    if of_answer:
+        Annotation.objects.filter(pk=scene.answers[0].pk).update(**of_answer)
+    if reason:
+        assert refused(lambda: scene.turn(0, "second", decision, world.mara)) == reason
+        assert SecondReview.objects.get().reviewer is None
+    else:
+        scene.turn(0, "second", decision, world.mara)
+        assert SecondReview.objects.get().reviewer == world.mara
 
 
 def test_a_second_decision_that_agrees_changes_nothing(scene: Scene) -> None:
