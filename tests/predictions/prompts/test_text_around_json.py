@@ -2,6 +2,7 @@
 
 import pytest
 
+from predictions.prompts.reply_text import json_objects
 from tests.predictions.prompts.cases import case
 
 PAIR = '{"image_1": "A", "image_2": "B"}'
@@ -50,3 +51,10 @@ def test_a_category_is_no_question_no_comparison_and_read_with_its_reasons() -> 
     assert says("celebration, as it asks when it is held") == {"sub_category": "celebration"}
     assert says("celebration because other fits less") == "no_choice"
     assert says("Beliefs / Customs") == {"sub_category": "beliefs_customs"}
+
+
+def test_an_object_with_a_number_that_is_none_is_not_read() -> None:
+    """JSON has no NaN and no Infinity, although Python reads both."""
+    for constant in ("NaN", "Infinity", "-Infinity"):
+        assert json_objects(f'{{"score": {constant}}}') == [], constant
+        assert json_objects(f'{{"score": {constant}}} {{"score": 2}}') == [{"score": 2}], constant
