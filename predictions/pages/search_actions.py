@@ -82,7 +82,7 @@ def _newest_of_sets(benchmarks: Sequence[Benchmark]) -> Mapping[int, Mapping[int
     """The newest collection of each set, by stage, and whether a model has searched it."""
     sets, newest = _drawn_sets(benchmarks), defaultdict[int, dict[int, tuple[Collection, bool]]](dict)
     searches = Run.objects.filter(collection=OuterRef("pk"), withdrawn_at=None)
-    rows = Collection.objects.filter(stage__in=sets).order_by("stage", "-pk").distinct("stage")
+    rows = Collection.objects.filter(stage__in=sets).order_by("stage_id", "-pk").distinct("stage_id")
     for collection in rows.annotate(is_searched=Exists(searches)):
         if collection.stage_id is not None:
             newest[sets[collection.stage_id]][collection.stage_id] = (collection, collection.is_searched)
