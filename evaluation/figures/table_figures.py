@@ -88,7 +88,9 @@ def heat_of(ground: FigureData, *, key: str, spec: TableSpec, title: Words, meas
 
 def _counted_words(estimates: Sequence[Estimate]) -> str:
     small = any(e.value is not None and e.n_units < heat_map.SMALL for e in estimates)
-    return _("n: items of each value; grey: fewer than 8") if small else _("n: items of each value")
+    if small:
+        return _("n: items of each value; grey: fewer than %(least)s") % {"least": heat_map.SMALL}
+    return _("n: items of each value")
 
 
 def option_words(ground: FigureData) -> Iterator[str]:

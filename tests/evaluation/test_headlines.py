@@ -7,12 +7,14 @@ from typing import Any
 import pytest
 
 from annotation.models import Campaign
+from evaluation.figures import table_figures
 from evaluation.figures.caption import caption_of
 from evaluation.figures.drawing import heat_map
 from evaluation.figures.drawing.axis import Value
 from evaluation.figures.drawing.scene import Rect
 from evaluation.figures.estimate_text import number_columns
 from evaluation.figures.figure import Figure
+from evaluation.metrics.proportions import share_of
 from evaluation.reports.agreement_headline import _range_sentence
 from tests.chains.link_client import text_of
 from tests.evaluation.data import of_condition, table
@@ -29,6 +31,14 @@ def page(world: World, query: str = "") -> str:
 def headline(world: World, query: str = "") -> str:
     match = re.search(r'<p class="headline">(.*?)</p>', page(world, query), re.DOTALL)
     return text_of(match[1]) if match else ""
+
+
+def test_legend_says_from_how_many_items_on_a_value_is_not_grey(monkeypatch: pytest.MonkeyPatch) -> None:
+    few, many = (share_of(n // 2, n, method="share") for n in (6, 20))
+    assert str(table_figures._counted_words([few, many])).endswith(f"grey: fewer than {heat_map.SMALL}")
+    assert "grey" not in str(table_figures._counted_words([many]))
+    monkeypatch.setattr(heat_map, "SMALL", 5)
+    assert "grey" not in str(table_figures._counted_words([few])), "one constant for the drawing and its words"
 
 
 @pytest.mark.django_db
