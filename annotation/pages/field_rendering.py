@@ -178,6 +178,6 @@ def _rules(version: SheetVersion, rule: int | None, spoken: str, target: str, _r
             "open": _("Answer the rest to see the result."),
         }
     if data:
-        labels = {"none": _("No value yet"), "asked": _("New question:"), "gone": _("Question removed:")}
+        labels = {"asked": _("New question:"), "gone": _("Question removed:")}
         data["words"] = labels | data.get("words", {})
     return data

@@ -67,19 +67,20 @@ function fill(part, text) {
   if (part && part.textContent !== text) part.textContent = text;
 }
 
-/** The score, and the verdict so far, in words. */
+/** The score, once there is one, and the verdict so far, in words. */
 function read(values) {
   const part = form.querySelector("[data-readout]");
   if (!part) return [];
   const said = [];
   const found = reckon(rules.score.tree, values);
-  const shown = typeof found === "number" ? found.toFixed(rules.score.decimals) : words.none;
+  const isKnown = typeof found === "number";
+  const shown = isKnown ? found.toFixed(rules.score.decimals) : "";
   const place = part.querySelector("[data-score]");
-  place.classList.toggle("none", typeof found !== "number");
   fill(place, shown);
-  if (typeof found === "number") said.push(`${part.dataset.label} ${shown}`);
+  place.closest("p").hidden = !isKnown;
+  if (isKnown) said.push(`${part.dataset.label} ${shown}`);
   if (rules.rule) said.push(verdict(part.querySelector("[data-verdict]"), values));
-  part.hidden = false;
+  part.hidden = !isKnown && !rules.rule;
   return said;
 }
 

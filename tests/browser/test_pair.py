@@ -57,7 +57,8 @@ def test_a_pair_is_judged_by_keys_alone(open_as: OpenAs, pairs: Campaign, nour: 
     wait_for_images(page)
     expect(page.locator(".duo")).to_contain_text(QUESTION)
     expect(page.locator("[data-side=b] figcaption")).to_have_text("B Need to be very careful")
-    expect(page.locator("[data-score]")).to_have_text("No value yet")
+    expect(page.locator("[data-score]")).to_be_hidden()
+    expect(page.locator("[data-verdict]")).to_have_text("Answer the rest to see the result.")
     for key in "221":
         page.keyboard.press(key)
     expect(page.locator("[data-field=no_cue]")).to_have_attribute("aria-current", "true")  # digits go there now
