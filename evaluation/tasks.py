@@ -6,7 +6,7 @@ from django.utils import timezone, translation
 
 from benchmarks.models import Benchmark
 from evaluation.queries import status
-from evaluation.reports import board_agreement, linked_stages, stored_agreement
+from evaluation.reports import board_agreement, board_models, linked_stages, stored_agreement
 from evaluation.reports.agreement import agreement
 from evaluation.selections.catalogue import catalogue_of
 from evaluation.selections.selection import SelectionError, select
@@ -53,5 +53,8 @@ def renew_boards() -> int:
 
 @shared_task(name=board_agreement.TASK)
 def renew_board(benchmark_id: int) -> bool:
-    """Agreement on the board of one benchmark; False while another worker is at it."""
-    return board_agreement.renew(Benchmark.objects.select_related("team").get(pk=benchmark_id), timezone.now())
+    """Agreement on the board of one benchmark, and its best model; False while another worker is at it."""
+    benchmark, at = Benchmark.objects.select_related("team").get(pk=benchmark_id), timezone.now()
+    is_renewed = board_agreement.renew(benchmark, at)
+    board_models.renew_best(benchmark, at)
+    return is_renewed

@@ -1,6 +1,6 @@
 """The rows of cohorts on the board of a benchmark: done of wanted, what waits for whom, what is stuck and why."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime, timedelta
 
 from django.utils.formats import date_format
@@ -10,15 +10,16 @@ from django.utils.translation import ngettext
 from annotation.models import Campaign
 from annotation.pages.mixed_pairs import mixed_text, remedy_address
 from annotation.pages.unpaired import pair_settings_address, should_have_pairs
-from annotation.queries.board_counts import ChainCounts, CohortCounts, chain_counts
+from annotation.queries.board_counts import ChainCounts, CohortCounts, chain_counts, count_recent_answers
 from annotation.queries.exhausted_cohorts import Exhaustion
 from annotation.services.derivation.run_choice import stages_without_choice
 from benchmarks.models import Stage
-from benchmarks.pages.board import ALL_COHORTS, Cell, Note, Reading, Row, Rows, address, board_number
+from benchmarks.pages.board import ALL_COHORTS, Cell, Note, Reading, Row, Rows, Sum, address, board_number
 from benchmarks.pages.plugin_pages import page_filling
 from benchmarks.rules.forecast import Forecast, forecast
 from people.models import Cohort
 
+STUCK_NAMED = 3  # cohorts that a sum names
 IDLE_DAYS = 5  # without work, or without a decision, while something waits: then a cell is stuck
 PAIRED_WITHIN = timedelta(minutes=3)  # of the last answer: pairs are made in the background
 
@@ -35,7 +36,42 @@ def cohort_rows(reading: Reading) -> Rows:
     asked = [counts.totals[stage.pk] for stage in reading.stages]
     is_stuck = any(row.is_stuck for row in rows) or any(cell.is_stuck for cell in cells.values())
     total = Row(_("All cohorts"), cells, note, _end(asked, reading.at.date(), is_stuck=is_stuck), key=ALL_COHORTS)
-    return Rows(rows or [Row(_("No cohort is asked yet"), {})], "", total)
+    sums = (
+        [_recent_sum(reading, people), *_end_sum(total, rows, asked)]
+        if any(row.wanted or row.answered for row in asked)
+        else []
+    )
+    return Rows(rows or [Row(_("No cohort is asked yet"), {})], "", total, sums)
+
+
+def _recent_sum(reading: Reading, members: int) -> Sum:
+    """Answers of the last day, and from how many of the people of these cohorts."""
+    n, people = count_recent_answers(reading.stages, reading.at - timedelta(days=1))
+    note = ngettext("from %(n)s of %(all)s person", "from %(n)s of %(all)s people", members)
+    return Sum(
+        0, _("Answers in the last 24 hours"), board_number(n),
+        [note % {"n": board_number(people), "all": board_number(members)}],
+    )  # fmt: skip
+
+
+def _end_sum(total: Row, rows: Sequence[Row], asked: Sequence[CohortCounts]) -> Iterator[Sum]:
+    """When all will be there; else why nobody knows. Nothing where no answer is wanted yet."""
+    missing = sum(counts.missing for counts in asked)
+    text = ngettext("%(n)s answer missing", "%(n)s answers missing", missing) % {"n": board_number(missing)}
+    if not total.end:
+        return
+    stuck = [row.name for row in rows if row.is_stuck]
+    if total.end == _("Stuck"):
+        names = ", ".join(stuck[:STUCK_NAMED]) + (" …" if len(stuck) > STUCK_NAMED else "")
+        yield Sum(3, _("Complete by"), "", [_("No forecast: stuck"), names, text])
+    elif total.end == _("No forecast"):
+        waits = not missing
+        reason = _("No forecast: answers wait for others") if waits else _("No forecast: too few days of work")
+        yield Sum(3, _("Complete by"), "", [reason, *([] if waits else [text])])
+    elif missing:
+        yield Sum(3, _("Complete by"), total.end, [text, _("at the median of the last seven days")])
+    else:
+        yield Sum(3, _("Complete by"), total.end, [])
 
 
 def _empty_reasons(reading: Reading, counts: ChainCounts) -> dict[int, Note]:

@@ -17,6 +17,7 @@ from annotation.queries.exhausted_cohorts import Exhaustion, exhausted_cohorts
 from annotation.queries.progress import Progress, progress_of
 from annotation.queries.sql import AVAILABLE
 from benchmarks.models import Benchmark, ItemReturn, Stage
+from benchmarks.queries.availability import is_available
 from benchmarks.queries.saved_recipes import recipe_of
 from benchmarks.rules.forecast import DAYS
 from jobs.models import Event
@@ -128,6 +129,16 @@ class ChainCounts:
     members: Mapping[int, int]
     for_models: frozenset[int]
     exhausted: Mapping[int, Exhaustion]
+
+
+def count_recent_answers(stages: Sequence[Stage], since: datetime) -> tuple[int, int]:
+    """Answers of people that count, given since then, and how many people gave them. One query."""
+    rows = Annotation.objects.filter(
+        is_available("assignment__unit__item__"), assignment__campaign__stage__in=[stage.pk for stage in stages],
+        submitted_at__gt=since, live=True, counted=True, rater__kind=Rater.Kind.PERSON,
+    )  # fmt: skip
+    counted = rows.aggregate(n=Count("pk"), people=Count("rater", distinct=True))
+    return counted["n"], counted["people"]
 
 
 def chain_counts(stages: Sequence[Stage], at: datetime) -> ChainCounts:

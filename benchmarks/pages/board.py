@@ -88,12 +88,25 @@ class Row:
 
 
 @dataclass(frozen=True)
+class Sum:
+    """A figure above the board. `notes`: n, an interval, and of what; without a value, why there is none. `place`: its
+    order among them."""
+
+    place: int
+    title: str
+    value: str
+    notes: Sequence[str]
+    url: str = ""
+
+
+@dataclass(frozen=True)
 class Rows:
     """`total`: all of them together, where that means something. `title` is empty for the first."""
 
     rows: Sequence[Row]
     title: str = ""
     total: Row | None = None
+    sums: Sequence[Sum] = ()
 
 
 @dataclass(frozen=True)
@@ -141,6 +154,7 @@ class SideColumn:
     cells: Mapping[int, Any]
     data: Mapping[str, Any]
     style: str = ""
+    sums: Sequence[Sum] = ()
 
 
 @dataclass(frozen=True)
@@ -165,6 +179,7 @@ class Board:
     groups: Sequence[BoardGroup] = field(default_factory=list)
     is_tight: bool = False
     side: SideColumn | None = None
+    sums: Sequence[Sum] = ()
 
     @property
     def width(self) -> int:
@@ -217,8 +232,13 @@ def board_of(benchmark: Benchmark, user: User, at: datetime, asked: Mapping[str,
     )  # fmt: skip
     columns = [_column(reading, stage) for stage in stages]
     side = next(filter(None, (source(reading) for source in _SIDES)), None)
-    groups = [_group(columns, rows, side) for rows in (source(reading) for source in _SOURCES) if rows.rows]
-    return Board(columns, groups, any(len(group.rows) >= TIGHT and group.total for group in groups), side)
+    sources = [rows for rows in (source(reading) for source in _SOURCES) if rows.rows]
+    groups = [_group(columns, rows, side) for rows in sources]
+    sums = [of_rows for rows in sources for of_rows in rows.sums]
+    is_tight = any(len(group.rows) >= TIGHT and group.total for group in groups)
+    # Agreement alone says little while nobody was asked.
+    shown = sorted([*sums, *(side.sums if side else ())], key=lambda figure: figure.place) if sums else []
+    return Board(columns, groups, is_tight, side, shown)
 
 
 def _column(reading: Reading, stage: Stage) -> BoardColumn:

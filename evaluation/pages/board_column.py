@@ -1,6 +1,7 @@
 """The column *Agreement* of the board: one stage's agreement in each cohort, with a choice of the stage."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from django.urls import reverse
@@ -9,12 +10,16 @@ from django.utils.translation import ngettext
 
 from annotation.pages.status_text import format_moment, time_zone_for
 from benchmarks.models import Benchmark
-from benchmarks.pages.board import ALL_COHORTS, Reading, SideColumn
+from benchmarks.pages.board import ALL_COHORTS, Reading, SideColumn, Sum
 from evaluation.pages.stage_agreement import axis_of, measure_name, stage_name, stages_with_values
+from evaluation.rendering.axis import axis_for
 from evaluation.rendering.html import estimate_bar
 from evaluation.reports.board_agreement import BoardAgreement, StageAgreement, load, load_each
+from evaluation.reports.board_models import load_best
+from evaluation.reports.models_page import STATISTIC_LABELS
 from evaluation.selections.catalogue import POOLED
 from evaluation.services.snapshots import MOST
+from predictions.pages.variant_names import VariantNames
 
 PARAM = "agreement"
 TITLE_ONLY = ("free_text", "not_comparable")  # what their sentence says more is about another page
@@ -51,7 +56,37 @@ def agreement_column(reading: Reading) -> SideColumn | None:
         "url": page,
         "note": _age(reading, report),
     }
-    return _column(bars, data, axis.key)
+    pooled = bars.get(ALL_COHORTS)
+    sums = [*([_agreement_sum(pooled, data)] if pooled else []), *_model_sum(reading, by_key)]
+    return replace(_column(bars, data, axis.key), sums=sums)
+
+
+def _agreement_sum(line: Mapping[str, Any], data: Mapping[str, Any]) -> Sum:
+    """All cohorts together."""
+    title = _("Agreement, all cohorts")
+    stage = f"{data['stage']}: {data['measure']}"
+    if not line.get("value"):
+        return Sum(1, title, "", [f"{_('No value:')} {line['title']}", stage])
+    interval = line.get("interval") or line.get("no_interval") or ""
+    return Sum(1, title, line["value"], [" ".join(filter(None, [interval, line.get("n")])), stage], data["url"])
+
+
+def _model_sum(reading: Reading, names: Mapping[str, str]) -> Iterator[Sum]:
+    """The model closest to people. Nothing where none has a value."""
+    best = load_best(reading.benchmark)
+    if best is None or best.stage not in names:
+        return
+    line = estimate_bar(best.estimate, axis_for([best.estimate]))
+    title = ngettext("The only model", "Best of %(n)s models", best.n_models) % {"n": best.n_models}
+    interval = line.get("interval") or line.get("no_interval") or ""
+    statistic = STATISTIC_LABELS[best.statistic]
+    variant = VariantNames(reading.benchmark, reading.stages).name_of(best.variant, best.stage)
+    name = f"{best.name}, {variant}" if variant else best.name
+    page = reverse("evaluation:models", args=[reading.benchmark.slug], query={"stage": best.stage})
+    yield Sum(
+        2, title, line["value"],
+        [f"{interval} {line['n']}".strip(), name, f"{names[best.stage]}: {statistic}"], page,
+    )  # fmt: skip
 
 
 def list_agreement(benchmarks: Sequence[Benchmark]) -> Mapping[int, Mapping[str, Any]]:

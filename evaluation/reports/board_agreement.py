@@ -25,6 +25,7 @@ from jobs.connections.broker import dispatch
 from people.models import Cohort
 
 REPORT = "board agreement"
+MODELS_REPORT = "board models"  # computed with it
 TASK = "evaluation.renew_board"
 SHARE = 20  # a report that takes long is computed again only after so many times as long
 LINKED = ("iou", "share", "f1")  # what is 1 where people agree; a distance is not
@@ -79,7 +80,8 @@ def renew_all(at: datetime) -> int:
     """Ask workers for the report of each benchmark in which something has changed; for the beat."""
     benchmarks = Benchmark.objects.filter(stages__campaigns__opened_at__isnull=False).distinct()
     stored = {row.benchmark_id: row for row in Snapshot.objects.filter(report=REPORT)}
-    due = [benchmark for benchmark in benchmarks if _is_due(benchmark, stored.get(benchmark.pk), at)]
+    known = set(Snapshot.objects.filter(report=MODELS_REPORT).values_list("benchmark", flat=True))
+    due = [row for row in benchmarks if row.pk not in known or _is_due(row, stored.get(row.pk), at)]
     for benchmark in due:
         dispatch(TASK, benchmark.pk)
     return len(due)
@@ -88,8 +90,14 @@ def renew_all(at: datetime) -> int:
 def _is_due(benchmark: Benchmark, snapshot: Snapshot | None, at: datetime) -> bool:
     if snapshot is None or snapshot.key != _key(benchmark):
         return True
-    rest = max(snapshots.REST, timedelta(seconds=SHARE * snapshot.seconds))
-    return at - snapshot.computed_at >= rest and watermark(benchmark) != snapshot.watermark
+    return is_rested(snapshot, at) and watermark(benchmark) != snapshot.watermark
+
+
+def is_rested(snapshot: Snapshot | None, at: datetime) -> bool:
+    """Whether what took long to compute is long enough ago."""
+    if snapshot is None:
+        return True
+    return at - snapshot.computed_at >= max(snapshots.REST, timedelta(seconds=SHARE * snapshot.seconds))
 
 
 def renew(benchmark: Benchmark, at: datetime) -> bool:

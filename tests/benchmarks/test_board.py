@@ -325,6 +325,34 @@ def test_a_forecast_needs_three_days_of_work(world: World) -> None:
     assert "1 a day, until" in cells[world.stage.key] and cells["end"] not in ("", "No forecast", "Complete")
 
 
+def sums(world: World) -> dict[str, str]:
+    """Text of each figure above the board by its title."""
+    rows = re.findall(r"<dt>(.*?)</dt>(.*?)</div>", page_of(world).partition('class="sums"')[2].partition("</dl>")[0])
+    return {title: text_of(text) for title, text in rows}
+
+
+def test_sums_show_answers_of_a_day_and_the_forecast_or_its_reason(world: World) -> None:
+    world.add_items(8)
+    assert sums(world) == {}, "nobody is asked yet"
+    campaign = open_first(world)
+    row = campaign.cohorts.get()
+    assert sums(world) == {
+        "Answers in the last 24 hours": "0 from 0 of 2 people",
+        "Complete by": "No forecast: too few days of work 8 answers missing",
+    }
+    slots = list(row.slots.order_by("pk"))
+    for day, slot in enumerate(slots[:4]):
+        answer(world, row, world.nour, slot)
+        moment = timezone.now() - timedelta(days=day)
+        Assignment.objects.get(slot=slot).annotations.update(submitted_at=moment)
+    assert sums(world)["Answers in the last 24 hours"] == "1 from 1 of 2 people"
+    assert sums(world)["Complete by"].endswith("4 answers missing at the median of the last seven days")
+    Item.objects.filter(pk=slots[0].unit.item_id).update(withdrawn_at=timezone.now())
+    assert sums(world)["Answers in the last 24 hours"] == "0 from 0 of 2 people", "as the board counts"
+    Campaign.objects.update(state="paused")
+    assert sums(world)["Complete by"] == "No forecast: stuck Egypt 4 answers missing"
+
+
 def test_reported_problems_stand_on_the_overview(world: World) -> None:
     world.add_items(3)
     campaign = open_first(world)

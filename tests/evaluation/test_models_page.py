@@ -6,11 +6,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from django.utils import timezone
 from scipy import stats
 
 from annotation.models import Campaign
 from evaluation.metrics import model_ranks
-from evaluation.reports import models_report
+from evaluation.reports import board_models, models_report
+from evaluation.tasks import renew_board
+from tests.chains.link_client import text_of
 from tests.evaluation import simulated_study
 from tests.evaluation.data import an_open_campaign
 from tests.evaluation.simulation import Study, StudyDesign, draw
@@ -60,6 +63,29 @@ def test_each_model_is_compared_with_the_means_of_people(world: World, campaign:
         rows = [stats.pearsonr(scores, row)[0] for scores, row in zip(study.scores[place], means, strict=True)
                 if np.ptp(scores) and np.ptp(row)]  # fmt: skip
         assert model_row["image_wise"]["value"] == pytest.approx(np.mean(rows))
+
+
+def test_overview_shows_the_best_model_once_a_worker_has_compared_them(world: World, campaign: Campaign) -> None:
+    def overview() -> str:
+        return text_of(world.client(world.mara).get("/b/simulated-caire/").content.decode())
+
+    assert "Best of" not in overview(), "nothing is computed while the page waits"
+    assert board_models.load_best(campaign.stage.benchmark) is None
+    renew_board(campaign.stage.benchmark_id)
+    [best] = [row for row in numbers(world)["models"] if row["model"] == "Keen"]
+    value, low, high = (f"{best['overall'][key]:.2f}" for key in ("value", "low", "high"))
+    assert f"Best of 3 models {value} [{low}, {high}] n = 160 ×" in overview()
+    assert "Spearman with the mean of people" in overview()
+    assert world.client(world.stranger).get("/b/simulated-caire/").status_code == 404
+
+
+def test_no_best_model_where_no_model_answered(world: World) -> None:
+    world.add_items(2)
+    an_open_campaign(world)
+    assert board_models.compute(world.benchmark, timezone.now()) == {}
+    renew_board(world.benchmark.pk)
+    assert board_models.load_best(world.benchmark) is None
+    assert "Best of" not in world.client(world.mara).get(f"/b/{world.benchmark.slug}/").content.decode()
 
 
 def test_places_are_bands_that_the_data_bear_out(world: World, campaign: Campaign) -> None:
