@@ -20,14 +20,7 @@ from benchmarks.pages.tabs import tabs_for
 from evaluation.forms.raters import ReasonForm
 from evaluation.queries.raters import RaterRow, cohorts_of, exclusion_effect_text, exclusions_of, raters_of
 from evaluation.rendering.html import page_table
-from evaluation.reports.people import (
-    numbers,
-    people_context,
-    people_filters,
-    people_table,
-    person_differences,
-    rater_state,
-)
+from evaluation.reports.people import numbers, people_context, people_filters, people_table, rater_state
 from evaluation.selections.catalogue import catalogue_of
 from jobs.formats.numbers import parse_int
 from people.models import Cohort
@@ -109,8 +102,6 @@ def person(request: HttpRequest, slug: str, rater_id: int) -> HttpResponse:
         _decide(request, benchmark, lines[0], form)
         return redirect("evaluation:person", slug, rater_id)
     chip, state = rater_state(lines[0])
-    cohort = next((line.cohort for line in lines if line.cohort), None)
-    is_person = cohort is not None and not lines[0].is_model
     context = {
         "benchmark": benchmark,
         "nav": tabs_for(request.user, benchmark, "people"),
@@ -120,7 +111,6 @@ def person(request: HttpRequest, slug: str, rater_id: int) -> HttpResponse:
         "lines": lines,
         "line": lines[0],
         "form": form,
-        "differences": person_differences(catalogue_of(benchmark), cohort, rater_id) if cohort and is_person else None,
         "lifting": "lift" in request.GET,
         "past": exclusions_of(benchmark, lines[0].rater),
         "effect": exclusion_effect_text(benchmark, lines[0].rater) if lines[0].exclusion else "",

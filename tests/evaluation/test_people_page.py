@@ -1,7 +1,6 @@
 """The people of a benchmark: how much each did, and whether it counts."""
 
 import json
-import re
 from datetime import timedelta
 
 import pytest
@@ -17,7 +16,6 @@ from jobs.models import Job
 from jobs.services import runner
 from people.models import Rater, User
 from people.services.raters import rater_of
-from tests.chains.link_client import text_of
 from tests.evaluation.data import NOON, an_open_campaign, give_ratings
 from tests.evaluation.test_measures import CHOICE, with_sheet
 from tests.personas import World
@@ -92,35 +90,6 @@ def test_in_a_cohort_each_person_stands_against_the_rest(world: World, campaign:
     assert "n = 4<" in page
     assert page.count("no answers that count") == 1
     assert "Agreement with others" not in client.get(people(world)).content.decode()
-
-
-def test_page_of_a_person_shows_where_they_differ_most(world: World, campaign: Campaign) -> None:
-    [third] = world.add_annotators(world.egypt, 1)
-    codes = {world.nour: "1254", world.tarek: "1233", third: "1231"}  # nour and the mean of the others: 0 0 2 2
-    for user, digits in codes.items():
-        give_ratings(campaign, world.egypt, user, dict(zip(world.items, digits, strict=True)))
-    give_ratings(campaign, world.brazil, world.bia, dict.fromkeys(world.items, "5"))
-    client = world.client(world.mara)
-    shown = client.get(people(world, f"{rater_of(world.nour).pk}/")).content.decode()
-    part = text_of(shown.partition('id="differs"')[2].partition("</section>")[0])
-    assert "2 of 4 items that others answered too." in part
-    assert re.findall(r"(\d) this person (\d) middle of (\d) others", part) == [("5", "3", "2"), ("4", "1", "2")]
-    for link in re.findall(r'href="(/b/[^"]*/disagreement/\d+/)"', shown):
-        assert client.get(link).status_code == 200
-    alone = client.get(people(world, f"{rater_of(world.bia).pk}/")).content.decode()
-    assert 'id="differs"' not in alone, "nobody else of the cohort has answered"
-    assert world.client(world.reviewer).get(people(world, f"{rater_of(world.nour).pk}/")).status_code == 404
-
-
-def test_page_of_a_person_counts_other_codes_where_they_have_no_order(world: World, campaign: Campaign) -> None:
-    asked = with_sheet(world, {**CHOICE, "key": "relevance", "config": NOMINAL})
-    [third] = world.add_annotators(world.egypt, 1)
-    items = list(asked.stage.items.order_by("pk"))[:2]
-    for user, digits in {world.nour: "15", world.tarek: "11", third: "22"}.items():
-        give_ratings(asked, world.egypt, user, dict(zip(items, digits, strict=True)))
-    shown = world.client(world.mara).get(people(world, f"{rater_of(world.nour).pk}/")).content.decode()
-    part = text_of(shown.partition('id="differs"')[2].partition("</section>")[0])
-    assert re.findall(r"(\d) this person (\d) middle of (\d) others", part) == [("5", "1", "2"), ("1", "1", "2")]
 
 
 def test_a_person_who_changes_on_the_way_is_shown_with_both_halves(world: World, campaign: Campaign) -> None:
