@@ -22,7 +22,8 @@ GUARD = 0.75  # seconds in which a page takes a key or a click for one that was 
 
 # What the page says, what waits on the device and which sheet is there, all of one moment.
 SNAPSHOT = """() => {
-  const $ = (id) => document.getElementById(id), shown = (one) => Boolean(one) && one.getClientRects().length > 0;
+  const $ = (id) => document.getElementById(id);
+  const shown = (one) => Boolean(one?.checkVisibility({ visibilityProperty: true })); // a hidden word keeps its room
   const kept = (name) => JSON.parse(localStorage.getItem(`emic:${document.body.dataset.person}:${name}`) ?? "[]");
   const sheets = (name) => kept(name).map((one) => one.assignment);
   const saved = $("saved"), line = $("line"), bench = $("bench");
