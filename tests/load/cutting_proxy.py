@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 CHUNK = 65536
-BREAKS = ("reply lost", "reply halved", "request halved", "reply late", "reply hangs", "server killed within")
+KILLED = "server killed within"
+BREAKS = ("reply lost", "reply halved", "request halved", "reply late", "reply hangs", KILLED)
 LATE, HANGS = 1.5, 6.0  # seconds
 
 
@@ -31,6 +32,7 @@ class CuttingProxy:
         self.kill, self.dice = kill, dice
         self.done: Counter[str] = Counter()
         self._breaks: list[Break] = []
+        self._killing = 0
         self._lock = threading.Lock()
         self._socket = socket.create_server(("127.0.0.1", 0), backlog=64)
         self.port = int(self._socket.getsockname()[1])
@@ -40,6 +42,11 @@ class CuttingProxy:
         """Replace what is still to break."""
         with self._lock:
             self._breaks = [Break(one.kind, one.path) for one in breaks for _time in range(one.times)]
+
+    def finish_kills(self) -> None:
+        """Wait until requests that kill the server have done so: it may be started then."""
+        while self._killing:
+            time.sleep(0.01)
 
     def close(self) -> None:
         self._socket.close()
@@ -59,7 +66,11 @@ class CuttingProxy:
             kind = self._next_break(request)
             if kind:
                 self.done[kind] += 1
-            self._forward(client, request, kind)
+            try:
+                self._forward(client, request, kind)
+            finally:
+                with self._lock:
+                    self._killing -= kind == KILLED
 
     def _next_break(self, request: bytes) -> str:
         method, path = request.split(b" ", 2)[:2]
@@ -68,6 +79,7 @@ class CuttingProxy:
         with self._lock:
             for number, one in enumerate(self._breaks):
                 if path.split(b"?")[0].endswith(one.path.encode()):
+                    self._killing += one.kind == KILLED
                     return self._breaks.pop(number).kind
         return ""
 
@@ -78,7 +90,7 @@ class CuttingProxy:
                 time.sleep(self.dice.uniform(0, 0.1))
                 return
             server.sendall(request)
-            if kind == "server killed within":
+            if kind == KILLED:
                 time.sleep(self.dice.uniform(0, 0.04))
                 self.kill()
             reply = b"".join(iter(lambda: server.recv(CHUNK), b""))

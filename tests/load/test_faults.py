@@ -51,6 +51,7 @@ class FaultyWorld:
 
     def end_breaks(self, person: FaultPerson) -> None:
         self.proxy.arm()
+        self.proxy.finish_kills()
         self.server.start()
         person.context.set_offline(False)
 
