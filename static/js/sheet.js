@@ -157,6 +157,9 @@ function isGiven() {
   return Boolean(given) && (sending || isKnown(fromOf(given)));
 }
 
+/** Whether this window could send what another gave for this sheet, and has more on it. */
+const isRival = (entry) => entry.assignment === assignment && !sending && !isKnown(fromOf(entry));
+
 /** Those that are asked: a field may wait for the answer to another. */
 const fields = () => [...form.querySelectorAll("[data-field]")].filter((field) => !field.closest("[hidden]"));
 const isAnswered = (field) =>
@@ -263,11 +266,9 @@ function tellPack() {
 
 function packTaken(entry, reply, skipped, left) {
   device.set("done", [...device.get("done", []), entry.assignment].slice(-DONE));
+  if (isRival(entry)) return answeredThere(false, fromOf(entry));
   if (!left) say(skipped ? "skipped" : "saved", Date.now());
-  if (entry.assignment === assignment) {
-    if (!sending && !isKnown(fromOf(entry))) return answeredThere(false, fromOf(entry));
-    bringAhead();
-  }
+  if (entry.assignment === assignment) bringAhead();
   if (reply.data.words) notice(reply.data.words);
 }
 
@@ -299,9 +300,8 @@ function arrived(entry, reply, left) {
   if (pack && taken) return packTaken(entry, reply, skipped, left);
   if (!taken) say("here", 0);
   if (!taken && reply.status !== 422) return load();
+  if (taken && isRival(entry)) return answeredThere(Boolean(reply.data.go), fromOf(entry)); // not "Saved": what is here waits then
   if (taken && !left) say(skipped ? "skipped" : "saved", Date.now());
-  if (taken && entry.assignment === assignment && !sending && !isKnown(fromOf(entry)))
-    return answeredThere(Boolean(reply.data.go), fromOf(entry)); // this window could send what another gave
   if (left && taken) return; // another answer is still on its way
   if (taken && skipped) announce($("saved").dataset.skipped);
   if (reply.data.go) return entry.assignment === assignment ? location.assign(reply.data.go) : undefined;

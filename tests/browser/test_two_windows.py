@@ -10,6 +10,7 @@ from people.models import User
 from tests.browser.conftest import PHONE, current_assignment, wait_until
 from tests.browser.test_never_lost import story, written  # noqa: F401 (a fixture)
 from tests.browser.test_rating import answered, assignment_on, find_violations
+from tests.load.fault_person import WATCH
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 OpenAs = Callable[..., Page]
@@ -136,6 +137,23 @@ def test_a_tab_that_could_send_what_another_gave_shows_both(
     expect(story(first)).to_have_value("Written in the first tab")
     assert assignment_on(first) == sheet and stories() == ["Sent from the second tab"]
     assert assignment_on(second) != sheet
+
+
+def test_a_tab_that_sent_anothers_answer_does_not_call_its_own_saved(
+    open_as: OpenAs,
+    written: Campaign,  # noqa: F811
+    nour: User,
+) -> None:
+    first, second = two_tabs(open_as, nour, f"/work/{written.pk}/")
+    first.add_init_script(WATCH)
+    first.reload()
+    second.route("**/submit", lambda route: route.abort())
+    story(first).fill("Written in the first tab")
+    story(second).fill("Sent from the second tab")
+    second.keyboard.press("Control+Enter")
+    expect(first.locator("#bench[data-both]")).to_be_visible()  # its draft goes out, and then what waits
+    assert stories() == ["Sent from the second tab"]
+    assert first.evaluate("window.claims") == []
 
 
 def test_a_restored_draft_is_asked_about_unless_the_other_tab_began_with_it(
