@@ -52,6 +52,7 @@ function begin({ fresh = true, focus = false } = {}) {
   if (pack) tellPack();
   if (bench.dataset.again) againTimer = setTimeout(lookAgain, bench.dataset.again * 1000);
   if (form) beginForm(focus);
+  tell(); // what was kept was of another sheet, perhaps
   sending = isGiven();
   bench.classList.toggle("sends", sending);
   if (!form) return focus && rest();
@@ -298,7 +299,6 @@ function arrived(entry, reply, left) {
   if (taken) windows.tell(reply.data.go ? "decided" : "answered", entry.assignment, fromOf(entry));
   if (entry.work && entry.work !== location.pathname) return ofOther(entry, reply); // this sheet stays
   if (pack && taken) return packTaken(entry, reply, skipped, left);
-  if (!taken) say("here", 0);
   if (!taken && reply.status !== 422) return load();
   if (taken && isRival(entry)) return answeredThere(Boolean(reply.data.go), fromOf(entry)); // not "Saved": what is here waits then
   if (taken && !left) say(skipped ? "skipped" : "saved", Date.now());
@@ -326,6 +326,7 @@ function arrived(entry, reply, left) {
 function come(next, taken, elsewhere) {
   const undo = undoNext && taken;
   swap(next, !taken);
+  if (!taken) say("here", 0);
   if (elsewhere) cameUnasked = Date.now();
   if (undo) $("undo")?.requestSubmit();
 }
@@ -558,7 +559,8 @@ function say(words, at) {
 
 function tell() {
   if (!saved) return;
-  if (saved.words === "saving" && !outbox.waiting.length) return hush(); // another window has sent it
+  const waits = { saving: () => outbox.waiting.length, here: () => outbox.waiting.length || device.draft(assignment) }[saved.words];
+  if (waits && !waits()) return hush(); // another window has sent it, or nothing was written
   const seconds = Math.max(0, Math.round((Date.now() - saved.at) / 1000));
   const [n, unit] = seconds < 60 ? [seconds, "second"] : seconds < 3600 ? [seconds / 60, "minute"] : [seconds / 3600, "hour"];
   const ago = new Intl.RelativeTimeFormat(`${locale}-u-nu-latn`, { style: "narrow", numeric: seconds ? "always" : "auto" }).format(-Math.floor(n), unit);

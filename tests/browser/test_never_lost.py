@@ -115,6 +115,23 @@ def test_what_was_submitted_without_a_session_goes_out_once_after_signing_in(
     assert Annotation.objects.count() == 1
 
 
+def test_a_session_that_ended_says_on_this_device_of_nothing_that_is_sent(
+    open_as: OpenAs, campaign: Campaign, nour: User
+) -> None:
+    page = open_as(nour)
+    page.goto(f"/work/{campaign.pk}/")
+    page.keyboard.press("4")
+    answered(page, lambda: page.keyboard.press("Enter"))
+    expect(page.locator("#saved")).to_contain_text("Saved")
+    Session.objects.all().delete()
+    page.locator("#undo button:not(.close)").click()
+    expect(page.locator("#session")).to_be_visible()
+    expect(page.locator("#saved")).to_be_hidden()  # the answer is stored, and nothing was written since
+    sign_in(page)
+    expect(page.locator("#session")).to_be_hidden()
+    expect(page.locator("#saved")).to_be_hidden()
+
+
 def test_signed_in_again_in_another_window_the_sheet_goes_on_by_itself(
     open_as: OpenAs, campaign: Campaign, nour: User
 ) -> None:
