@@ -531,7 +531,7 @@ function answeredThere(decided, from) {
   if (!form || sending) return;
   if ("both" in bench.dataset) return decided && isUntouched() ? load() : undefined;
   if (newer) put(mine);
-  else if (isKnown(from)) return load();
+  else if (isKnown(from)) return loadSoon();
   give(true);
 }
 

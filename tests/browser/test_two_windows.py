@@ -178,6 +178,16 @@ def test_a_restored_draft_is_asked_about_unless_the_other_tab_began_with_it(
     assert stories() == ["Sent 1", "Sent 2"]
 
 
+def test_an_untouched_tab_goes_on_though_its_line_breaks_once(open_as: OpenAs, campaign: Campaign, nour: User) -> None:
+    first, second = two_tabs(open_as, nour, f"/work/{campaign.pk}/")
+    sheet = assignment_on(first)
+    first.route(f"**/work/{campaign.pk}/", lambda route: route.abort(), times=1)
+    second.keyboard.press("4")
+    answered(second, lambda: second.keyboard.press("Enter"))
+    wait_until(first, f"document.getElementById('bench').dataset.assignment !== '{sheet}'")
+    expect(first.locator("#line")).to_be_hidden()
+
+
 def test_a_tab_that_shows_what_is_being_typed_in_another_goes_on_with_it(
     open_as: OpenAs,
     written: Campaign,  # noqa: F811
