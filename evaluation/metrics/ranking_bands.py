@@ -7,6 +7,9 @@ Three scores, the largest of which has place 1:
     Bradley-Terry   log strength s, with P(a beats b) = 1 / (1 + exp(s_b - s_a)), by the iteration of Hunter (2004);
                     half a win is added to each pair that was compared, so that a thing that never lost has a strength
 
+Strengths say nothing across groups of things that were never compared with each other, even through others: each such
+group has strengths of its own, with mean 0, and places of its own. A draw in which a group falls apart is left out.
+
 The band: raters are drawn with replacement, 1,000 times with a stored seed, with all their answers; the places between
 the 2.5th and the 97.5th percentile. Where a draw leaves a thing without an answer it has no place in it. Equal scores
 share the middle of their places. The band of a strength is made of the same draws.
@@ -24,7 +27,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy
 
-from evaluation.metrics.counts import Floats, Ints
+from evaluation.metrics.counts import Bools, Floats, Ints
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.resampling import LEVEL, MIN_CLUSTERS
 
@@ -65,12 +68,31 @@ def win_score(first: Ints, second: Ints, won: Floats, n: int) -> Score:
     return lambda weights: score(np.concatenate([weights, weights]))
 
 
+def compared_groups(first: Ints, second: Ints, n: int) -> Ints:
+    """The group of each of ``n`` things (n,): two are in one if they were compared, or both with others of it.
+
+    >>> compared_groups(np.array([0, 2]), np.array([1, 3]), 4)
+    array([0, 0, 1, 1])
+    """
+    pairs = scipy.sparse.csr_matrix((np.ones(first.size), (first, second)), shape=(n, n))
+    groups: Ints = scipy.sparse.csgraph.connected_components(pairs, directed=False)[1].astype(np.int64)
+    return groups
+
+
 def strength_score(first: Ints, second: Ints, won: Floats, n: int) -> Score:
-    """Log strength of each of ``n`` things, by Bradley and Terry; their mean is 0.
+    """Log strength of each of ``n`` things, by Bradley and Terry; the mean of those of a group is 0.
 
     >>> bool(np.all(np.diff(strength_score(np.array([0, 1]), np.array([1, 2]), np.ones(2), 3)(np.ones(2))) < 0))
     True
     """
+
+    groups = compared_groups(first, second, n)
+
+    def centred(strength: Floats, known: Bools) -> Floats:
+        logs = np.where(known, np.log(strength), 0.0)
+        sums, counts = np.bincount(groups, logs), np.bincount(groups, known)
+        centre: Floats = np.exp(sums / np.maximum(counts, 1))
+        return strength / np.where(known, centre[groups], 1.0)
 
     def score(weights: Floats) -> Floats:
         wins, games = np.zeros((n, n)), np.zeros((n, n))
@@ -79,36 +101,44 @@ def strength_score(first: Ints, second: Ints, won: Floats, n: int) -> Score:
         games = wins + wins.T
         played = games > 0
         wins, games = wins + played / 2, games + played
-        compared = played.any(axis=1)
+        compared: Bools = np.asarray(played.any(axis=1))
         strength = np.ones(n)
         for _round in range(ROUNDS):
             sums = np.where(played, games / (strength[:, None] + strength[None, :]), 0).sum(axis=1)
             new = np.divide(wins.sum(axis=1), sums, out=np.ones(n), where=compared)
-            new /= np.exp(np.log(new[compared]).mean()) if compared.any() else 1
+            new = centred(new, compared)
             done = np.abs(np.log(new[compared]) - np.log(strength[compared])).max(initial=0) < _EPS
             strength = new
             if done:
                 break
-        return np.where(compared, np.log(strength), np.nan)
+        used = weights > 0
+        parts = compared_groups(first[used], second[used], n)
+        of_group = np.unique(np.stack([groups[compared], parts[compared]]), axis=1)[0]
+        apart = np.bincount(of_group, minlength=n) > 1
+        return np.where(compared & ~apart[groups], np.log(strength), np.nan)
 
     return score
 
 
-def places(scores: Floats) -> Floats:
-    """(k,) 1 for the largest; NaN where there is no score.
+def places(scores: Floats, groups: Ints | None = None) -> Floats:
+    """(k,) 1 for the largest, of each of the ``groups`` (k,); NaN where there is no score.
 
     >>> places(np.array([2.0, 5.0, 2.0, np.nan]))
     array([2.5, 1. , 2.5, nan])
+    >>> places(np.array([2.0, 5.0, 2.0, 1.0]), np.array([0, 0, 1, 1]))
+    array([2., 1., 1., 2.])
     """
     ranked, known = np.full(scores.shape, np.nan), np.isfinite(scores)
-    ranked[known] = scipy.stats.rankdata(-np.round(scores[known], 9))
+    for group in [None] if groups is None else np.unique(groups):
+        chosen = known if group is None else known & (groups == group)
+        ranked[chosen] = scipy.stats.rankdata(-np.round(scores[chosen], 9))
     return ranked
 
 
 @dataclass(frozen=True)
 class RankedScores:
     """The scores of k things: ``whole`` (k,) of all answers, ``drawn`` (draws, k) of each draw of raters. ``counts``
-    (k,) are the answers of each thing."""
+    (k,) are the answers of each thing. ``groups`` (k,): things of different ones have no order."""
 
     whole: Floats
     drawn: Floats
@@ -116,11 +146,12 @@ class RankedScores:
     n_raters: int
     seed: int
     level: float
+    groups: Ints | None = None
 
     def places(self) -> list[Estimate]:
         """The place of each thing, with its band."""
-        drawn = np.array([places(row) for row in self.drawn]).reshape(self.drawn.shape)
-        return self._estimates(places(self.whole), drawn, "place", may_be_flat=True)
+        drawn = np.array([places(row, self.groups) for row in self.drawn]).reshape(self.drawn.shape)
+        return self._estimates(places(self.whole, self.groups), drawn, "place", may_be_flat=True)
 
     def scores(self, method: str) -> list[Estimate]:
         """The score of each thing, with the band of the same draws; none where all draws give the same score."""
@@ -138,9 +169,11 @@ class RankedScores:
 
 
 def draw_raters(
-    score: Score, rater: npt.ArrayLike, counts: Ints, *, seed: int = 0, draws: int = DRAWS, level: float = LEVEL
-) -> RankedScores:
-    """``rater`` (m,) labels of who answered; ``counts`` (k,) the answers of each thing."""
+    score: Score, rater: npt.ArrayLike, counts: Ints, *, groups: Ints | None = None, seed: int = 0,
+    draws: int = DRAWS, level: float = LEVEL,
+) -> RankedScores:  # fmt: skip
+    """``rater`` (m,) labels of who answered; ``counts`` (k,) the answers of each thing; ``groups`` (k,) as of
+    `compared_groups`."""
     labels, number = np.unique(np.asarray(rater), return_inverse=True)
     n, number = int(labels.size), number.reshape(-1)
     whole = score(np.ones(number.size)) if number.size else np.full(counts.shape, np.nan)
@@ -149,7 +182,7 @@ def draw_raters(
     for row in drawn:
         times = np.bincount(rng.integers(0, n, n), minlength=n).astype(np.float64)
         row[:] = score(times[number])
-    return RankedScores(whole, drawn, counts, n, seed, level)
+    return RankedScores(whole, drawn, counts, n, seed, level, groups)
 
 
 def _with_band(value: float, drawn: Floats, n: int, common: dict[str, object], *, may_be_flat: bool) -> Estimate:

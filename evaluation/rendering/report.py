@@ -6,14 +6,14 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from decimal import ROUND_DOWN, ROUND_HALF_UP, Decimal, InvalidOperation
+from decimal import Decimal, InvalidOperation
 from typing import Any, Literal
 
 from django.utils.functional import Promise
 
 from evaluation.metrics.estimate import Estimate
 from evaluation.rendering.axis import Axis
-from evaluation.rendering.number_format import format_interval, format_number
+from evaluation.rendering.number_format import format_interval, format_number, round_decimal
 from evaluation.rendering.reason_text import interval_sentence, reason_sentence, reason_title
 
 Words = str | Promise
@@ -29,14 +29,8 @@ class Rounding:
     cut: bool = False
 
     def text(self, value: float) -> str:
-        """The number as the table shows it, with a plain minus sign; what rounds to nothing has none.
-
-        Rounded as decimals are, half away from zero: 0.285 is 0.29, though the nearest binary number lies below it.
-        Thirteen digits are looked at, so that the last bits of a sum decide nothing.
-        """
-        exact = Decimal(f"{float(value):.13g}") * Decimal(repr(float(self.scale)))
-        rounded = exact.quantize(Decimal(1).scaleb(-self.decimals), ROUND_DOWN if self.cut else ROUND_HALF_UP)
-        return str(abs(rounded) if rounded == 0 else rounded)
+        """The number as the table shows it, with a plain minus sign."""
+        return round_decimal(value, self.decimals, self.scale, cut=self.cut)
 
 
 @dataclass(frozen=True)

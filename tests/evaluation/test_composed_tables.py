@@ -64,6 +64,9 @@ def test_a_ranking_has_the_highest_mean_first_with_the_places_it_may_have(world:
     assert len(rows) == 8 and means == sorted(means, reverse=True)
     place = rows[0]["cells"][0]["estimate"]
     assert place["low"] <= place["value"] <= place["high"] and place["n_raters"] == 3
+    ends = [row["cells"][1]["estimate"][end] for row in rows for end in ("low", "high")]
+    assert {1, 5} <= {round(end, 9) for end in ends if end is not None}, "an interval is cut at the ends of the scale"
+    assert all(1 <= end <= 5 for end in ends if end is not None)
 
 
 SIDES = (("X", "Y"), ("Y", "Z"), ("X", "Z"), ("Y", "X"), ("Z", "Y"), ("Z", "X"))
@@ -99,6 +102,24 @@ def test_a_share_of_comparisons_won_counts_half_a_win_for_a_tie(world: World, co
     for number, (place, _score) in enumerate(rows.values(), start=1):
         assert place["low"] <= place["value"] == number <= place["high"]
         assert (place["n_raters"], place["n_ratings"]) == (3, 12)
+
+
+def test_things_that_no_pair_connects_are_ranked_apart(world: World, compared: Benchmark) -> None:
+    """As where each cohort compares what its own people wrote: no strength of one says anything about the other's."""
+    for item, sides in zip(
+        world.items, [("X", "Y"), ("Y", "X"), ("X", "Y"), ("P", "Q"), ("P", "Q"), ("P", "Q")], strict=True
+    ):
+        Item.objects.filter(pk=item.pk).update(context=dict(zip(("option_a", "option_b"), sides, strict=True)))
+    rows = ranked(world, "bradley_terry")
+    assert sorted(place["value"] for place, _score in rows.values()) in ([1, 1, 2, 2], [1, 1.5, 1.5, 2])
+    for group in ("XY", "PQ"):
+        assert sum(rows[name][1]["value"] for name in group) == pytest.approx(0, abs=1e-6)
+    data = table_data(world.client(world.mara), compared.slug, "my-ranking")
+    assert {row["label"]: row["group"] for row in data["rows"]} in (
+        {"X": "Group 1", "Y": "Group 1", "P": "Group 2", "Q": "Group 2"},
+        {"P": "Group 1", "Q": "Group 1", "X": "Group 2", "Y": "Group 2"},
+    )
+    assert "No pair connects the groups" in str(data)
 
 
 def test_strengths_solve_the_equations_of_bradley_and_terry(world: World, compared: Benchmark) -> None:

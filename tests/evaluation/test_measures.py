@@ -157,7 +157,7 @@ def test_a_reason_is_given_once(reason: str) -> None:
 
 
 def test_numbers_are_shown_so_that_none_says_more_than_it_knows() -> None:
-    assert [format_number(x) for x in (0.415, -0.114, -0.001, 1.0)] == ["0.41", "−0.11", "0.00", "1.00"]
+    assert [format_number(x) for x in (0.415, -0.114, -0.001, 1.0)] == ["0.42", "−0.11", "0.00", "1.00"]
     assert [format_percent(x) for x in (None, 0.0, 0.0004, 0.015, 0.5, 0.9996, 1.0)] == [
         "", "0 %", "0.1 %", "1.5 %", "50 %", "99.9 %", "100 %",
     ]  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -14,8 +14,16 @@ from annotation.queries.board_counts import chain_counts
 from annotation.sheets.sheet import localise
 from evaluation.metrics.counts import Ints
 from evaluation.metrics.estimate import Estimate
+from evaluation.metrics.intervals import Scale
 from evaluation.metrics.proportions import share, share_of
-from evaluation.metrics.ranking_bands import Score, draw_raters, mean_score, strength_score, win_score
+from evaluation.metrics.ranking_bands import (
+    Score,
+    compared_groups,
+    draw_raters,
+    mean_score,
+    strength_score,
+    win_score,
+)
 from evaluation.metrics.resampling import mean
 from evaluation.models import BenchmarkTable
 from evaluation.queries.observations import Observations
@@ -121,7 +129,8 @@ def build_ranking(row: BenchmarkTable, inputs: TableInputs) -> Table:
     a, b = sides[observed.item, 0], sides[observed.item, 1]
     make = win_score if row.measure == WINS else strength_score
     counts = np.bincount(np.concatenate([a, b]), minlength=len(names))
-    ranked = draw_raters(make(a, b, won, len(names)), observed.rater, counts)
+    groups = compared_groups(a, b, len(names)) if row.measure == STRENGTH else np.zeros(len(names), np.int64)
+    ranked = draw_raters(make(a, b, won, len(names)), observed.rater, counts, groups=groups)
     strengths = ranked.scores("Bradley-Terry") if row.measure == STRENGTH else []
 
     def number(k: int) -> Estimate:
@@ -132,7 +141,7 @@ def build_ranking(row: BenchmarkTable, inputs: TableInputs) -> Table:
         return strengths[k]
 
     label = _("Share won") if row.measure == WINS else _("Strength (log)")
-    return _ranking(row, inputs, names, ranked.places(), number, label)
+    return _ranking(row, inputs, names, ranked.places(), number, label, groups.tolist())
 
 
 def _mean_ranking(row: BenchmarkTable, inputs: TableInputs, observed: Observations) -> Table:
@@ -141,13 +150,26 @@ def _mean_ranking(row: BenchmarkTable, inputs: TableInputs, observed: Observatio
     rating_group = group[observed.item] if observed.n else np.zeros(0, np.int64)
     score: Score = mean_score(rating_group, observed.value, len(names))
     ranked = draw_raters(score, observed.rater, np.bincount(rating_group, minlength=len(names)))
+    scale = _scale_of_question(row, inputs)
 
     def number(k: int) -> Estimate:
         in_group = rating_group == k
         raters = observed.rater[in_group]
-        return mean(observed.value[in_group], raters, method="mean", n_raters=int(np.unique(raters).size))
+        n_raters = int(np.unique(raters).size)
+        return mean(observed.value[in_group], raters, scale=scale, method="mean", n_raters=n_raters)
 
     return _ranking(row, inputs, names, ranked.places(), number, _("Mean"))
+
+
+def _scale_of_question(row: BenchmarkTable, inputs: TableInputs) -> Scale | None:
+    """The ends of a rating scale, beyond which no mean lies; None where the question has no such ends."""
+    entry = next(stage for stage in inputs.catalogue.stages if stage.key == row.stage)
+    points = getattr(entry.current[0].sheet.field(row.field).config, "points", ())
+    try:
+        values = [float(point.code) for point in points]
+    except ValueError:
+        return None
+    return Scale("identity", limits=(min(values), max(values))) if len(values) > 1 else None
 
 
 def _ranking(
@@ -157,12 +179,17 @@ def _ranking(
     bands: list[Estimate],
     number: Callable[[int], Estimate],
     label: str,
+    groups: Sequence[int] = (),
 ) -> Table:
-    order = sorted(range(len(names)), key=lambda k: (bands[k].value is None, bands[k].value or 0, names[k]))
+    """`groups`: which things can be compared with each other; nothing where all can."""
+    apart = len(set(groups)) > 1
+    group = groups if apart else [0] * len(names)
+    order = sorted(range(len(names)), key=lambda k: (group[k], bands[k].value is None, bands[k].value or 0, names[k]))
     rows = [
         Row(
             names[k],
             (Cell(bands[k], rounding=PLACE), Cell(number(k), rounding=TWO), Cell(text=str(bands[k].n_ratings))),
+            _("Group %(n)s") % {"n": group[k] + 1} if apart else "",
         )
         for k in order[:MOST_ROWS]
     ]
@@ -170,6 +197,8 @@ def _ranking(
         _question(row, inputs),
         _("The band of a place: raters are drawn with replacement, 95 of 100 draws put it there."),
     ]
+    if apart:
+        words.append(_("No pair connects the groups, so that nothing says how things of two groups compare."))
     columns: list[Words] = [_("Place"), label, _("Answers")]
     return inputs.table(corner=_("Ranked"), columns=columns, rows=rows, words=words)
 
