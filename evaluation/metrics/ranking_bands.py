@@ -89,10 +89,9 @@ def strength_score(first: Ints, second: Ints, won: Floats, n: int) -> Score:
     groups = compared_groups(first, second, n)
 
     def centred(strength: Floats, known: Bools) -> Floats:
-        logs = np.where(known, np.log(strength), 0.0)
-        sums, counts = np.bincount(groups, logs), np.bincount(groups, known)
-        centre: Floats = np.exp(sums / np.maximum(counts, 1))
-        return strength / np.where(known, centre[groups], 1.0)
+        """What was not compared has the strength 1, and keeps it."""
+        means = np.bincount(groups, np.log(strength)) / np.maximum(np.bincount(groups, known), 1)
+        return np.where(known, strength / np.exp(means[groups]), 1.0)
 
     def score(weights: Floats) -> Floats:
         wins, games = np.zeros((n, n)), np.zeros((n, n))
@@ -129,8 +128,7 @@ def places(scores: Floats, groups: Ints | None = None) -> Floats:
     array([2., 1., 1., 2.])
     """
     ranked, known = np.full(scores.shape, np.nan), np.isfinite(scores)
-    for group in [None] if groups is None else np.unique(groups):
-        chosen = known if group is None else known & (groups == group)
+    for chosen in [known] if groups is None else [known & (groups == group) for group in np.unique(groups)]:
         ranked[chosen] = scipy.stats.rankdata(-np.round(scores[chosen], 9))
     return ranked
 

@@ -67,8 +67,11 @@ def _agreement_sum(line: Mapping[str, Any], data: Mapping[str, Any]) -> Sum:
     stage = f"{data['stage']}: {data['measure']}"
     if not line.get("value"):
         return Sum(1, title, "", [f"{_('No value:')} {line['title']}", stage])
-    interval = line.get("interval") or line.get("no_interval") or ""
-    return Sum(1, title, line["value"], [" ".join(filter(None, [interval, line.get("n")])), stage], data["url"])
+    return Sum(1, title, line["value"], [_interval_and_n(line), stage], data["url"])
+
+
+def _interval_and_n(line: Mapping[str, Any]) -> str:
+    return " ".join(filter(None, [line.get("interval") or line.get("no_interval"), line.get("n")]))
 
 
 def _model_sum(reading: Reading, names: Mapping[str, str]) -> Iterator[Sum]:
@@ -78,15 +81,11 @@ def _model_sum(reading: Reading, names: Mapping[str, str]) -> Iterator[Sum]:
         return
     line = estimate_bar(best.estimate, axis_for([best.estimate]))
     title = ngettext("The only model", "Best of %(n)s models", best.n_models) % {"n": best.n_models}
-    interval = line.get("interval") or line.get("no_interval") or ""
     statistic = STATISTIC_LABELS[best.statistic]
     variant = VariantNames(reading.benchmark, reading.stages).name_of(best.variant, best.stage)
     name = f"{best.name}, {variant}" if variant else best.name
     page = reverse("evaluation:models", args=[reading.benchmark.slug], query={"stage": best.stage})
-    yield Sum(
-        2, title, line["value"],
-        [f"{interval} {line['n']}".strip(), name, f"{names[best.stage]}: {statistic}"], page,
-    )  # fmt: skip
+    yield Sum(2, title, line["value"], [_interval_and_n(line), name, f"{names[best.stage]}: {statistic}"], page)
 
 
 def list_agreement(benchmarks: Sequence[Benchmark]) -> Mapping[int, Mapping[str, Any]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -129,7 +129,7 @@ def build_ranking(row: BenchmarkTable, inputs: TableInputs) -> Table:
     a, b = sides[observed.item, 0], sides[observed.item, 1]
     make = win_score if row.measure == WINS else strength_score
     counts = np.bincount(np.concatenate([a, b]), minlength=len(names))
-    groups = compared_groups(a, b, len(names)) if row.measure == STRENGTH else np.zeros(len(names), np.int64)
+    groups = compared_groups(a, b, len(names)) if row.measure == STRENGTH else None
     ranked = draw_raters(make(a, b, won, len(names)), observed.rater, counts, groups=groups)
     strengths = ranked.scores("Bradley-Terry") if row.measure == STRENGTH else []
 
@@ -141,7 +141,7 @@ def build_ranking(row: BenchmarkTable, inputs: TableInputs) -> Table:
         return strengths[k]
 
     label = _("Share won") if row.measure == WINS else _("Strength (log)")
-    return _ranking(row, inputs, names, ranked.places(), number, label, groups.tolist())
+    return _ranking(row, inputs, names, ranked.places(), number, label, groups)
 
 
 def _mean_ranking(row: BenchmarkTable, inputs: TableInputs, observed: Observations) -> Table:
@@ -179,11 +179,11 @@ def _ranking(
     bands: list[Estimate],
     number: Callable[[int], Estimate],
     label: str,
-    groups: Sequence[int] = (),
+    groups: Ints | None = None,
 ) -> Table:
-    """`groups`: which things can be compared with each other; nothing where all can."""
-    apart = len(set(groups)) > 1
-    group = groups if apart else [0] * len(names)
+    """`groups` (names,): which things can be compared with each other; None where all can."""
+    group = [0] * len(names) if groups is None else groups.tolist()
+    apart = any(group)  # the first is 0
     order = sorted(range(len(names)), key=lambda k: (group[k], bands[k].value is None, bands[k].value or 0, names[k]))
     rows = [
         Row(
