@@ -7,10 +7,10 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from annotation.models import Campaign, CampaignCohort
+from annotation.models import CampaignCohort
 from annotation.pages.mixed_pairs import open_stages_with_mixed_items, remedy_address, remedy_text, who_answers_address
 from annotation.queries.disputes import open_disputes
-from annotation.queries.opened_stages import opened_stages, running_stages
+from annotation.queries.opened_stages import RUNNING, opened_stages, running_stages
 from annotation.queries.review_queue import count_waiting_answers
 from benchmarks.access import is_permitted, may_create_cohorts
 from benchmarks.models import Benchmark
@@ -133,8 +133,7 @@ def wait_for_people(benchmark: Benchmark, user: User) -> NextAction | None:
     """Stages are open: people are invited, or at work."""
     if not is_permitted(user, benchmark, "work_on") or not opened_stages(benchmark):
         return None
-    running = (Campaign.State.OPEN, Campaign.State.PAUSED)
-    asked = CampaignCohort.objects.filter(campaign__stage__benchmark=benchmark, campaign__state__in=running)
+    asked = CampaignCohort.objects.filter(campaign__stage__benchmark=benchmark, campaign__state__in=RUNNING)
     if asked.exists() and not CohortMember.objects.filter(cohort__campaigns__in=asked, left_at=None).exists():
         return NextAction(
             _("Nobody has joined a cohort yet."),

@@ -14,6 +14,7 @@ from django.db.models import Count, Max, QuerySet
 
 from annotation.models import Annotation, Campaign, CampaignCohort, Participation
 from annotation.queries.exhausted_cohorts import Exhaustion, exhausted_cohorts
+from annotation.queries.opened_stages import RUNNING
 from annotation.queries.progress import Progress, progress_of
 from annotation.queries.sql import AVAILABLE
 from benchmarks.models import Benchmark, ItemReturn, Stage
@@ -53,8 +54,6 @@ FROM annotation_campaign c JOIN annotation_assignment a ON a.campaign_id = c.id
   JOIN annotation_participation p ON p.id = a.participation_id JOIN annotation_annotation an ON an.assignment_id = a.id
 WHERE c.stage_id = ANY(%s) AND an.counted AND an.submitted_at >= %s AND an.submitted_at < %s GROUP BY 1, 2
 """
-
-RUNNING = (Campaign.State.OPEN, Campaign.State.PAUSED)
 
 
 @dataclass
