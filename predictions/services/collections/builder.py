@@ -296,10 +296,7 @@ def _queries(
             for concept, keys in sorted(of_concept.items()) if concept
         ]  # fmt: skip
     pictured = [_trial_picture(entry, plan, languages) for entry in entries]
-    spoken = {
-        trial_picture.key: {"language": trial_picture.language} if trial_picture.language else {}
-        for trial_picture in pictured
-    }
+    spoken = {picture.key: {"language": picture.language} if picture.language else {} for picture in pictured}
     about = {entry.key: {**entry.about, **spoken[entry.key]} for entry in entries}
     if NATIVE in plan.queries:
         sets[NATIVE] = [

@@ -101,9 +101,9 @@ def articles_for(
     texts = dict(of_first.values_list("key", Substr("text", 1, longest + 1)))
     results: dict[int, LinkResult] = {}
     for link in links:
-        shown = [entries[key] for key in link.keys[:most_titles] if key in entries]
         if link.keys[0] in entries:
             first, text = entries[link.keys[0]], texts[link.keys[0]]
+            shown = [entries[key] for key in link.keys[:most_titles] if key in entries]
             titles = tuple(entry.title or entry.lemmas[0] for entry in shown)
             results[link.item_id] = LinkResult(
                 first.key, first.lemmas[0], first.title, first.gloss, text[:longest], len(text) > longest, titles,
