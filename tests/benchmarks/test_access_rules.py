@@ -256,7 +256,10 @@ def campaign(world: World) -> Campaign:
 def test_an_assignment_is_its_persons_also_after_they_left(world: World, campaign: Campaign) -> None:
     assignment = Assignment.objects.get()
     assert allowed(world, lambda user: annotation_access.assignment_for(user, assignment.pk)) == {"nour"}
-    own = lambda user: annotation_access.benchmark_of_own_answers(user, world.benchmark.slug)  # noqa: E731
+
+    def own(user: User) -> Benchmark:
+        return annotation_access.benchmark_of_own_answers(user, world.benchmark.slug)
+
     assert allowed(world, own) == {"nour"}
     CohortMember.objects.filter(user=world.nour).update(left_at=timezone.now())
     assert is_allowed(lambda user: annotation_access.assignment_for(user, assignment.pk), world.nour)
