@@ -43,7 +43,7 @@ def page(**choices: object) -> str:
 
 def test_a_page_shows_each_number_with_n_and_interval_or_its_reason() -> None:
     text = page()
-    for part in ("Egypt", "−0.12", "[−0.25, 0.50]", "n = 20 × 3", "3 &lt;items&gt; left out", "5 %", "axis-short"):
+    for part in ("Egypt", "−0.13", "[−0.25, 0.50]", "n = 20 × 3", "3 &lt;items&gt; left out", "5 %", "axis-short"):
         assert part in text, part
     assert "No variation." in text and "All 60 ratings" in text, "the estimate's own reason"
     assert "no shared items." in text and "No item in common." in text, "the reason of the cell, instead"
@@ -74,7 +74,7 @@ def test_several_numbers_without_a_value_for_one_reason_share_it() -> None:
 def test_csv_has_a_line_for_each_number_and_none_for_texts_and_empty_cells() -> None:
     first, second, third = csv.DictReader(io.StringIO("".join(to_csv(REPORT)).lstrip("\ufeff")))
     assert first == {
-        "cohort": "", "measure": "alpha", "value": "-0.125", "shown": "−0.12", "shown_interval": "[−0.25, 0.50]",
+        "cohort": "", "measure": "alpha", "value": "-0.125", "shown": "−0.13", "shown_interval": "[−0.25, 0.50]",
         "n_units": "20", "reason": "", "confidence": "0.95", "stage": "ratings",
     }  # fmt: skip
     assert (second["measure"], second["value"], second["reason"]) == ("kappa", "", "no_variation")
@@ -90,7 +90,7 @@ def test_latex_has_the_interval_and_n_or_the_reason_and_no_command_from_outside(
     row = Row(r"\input{x} & y", (number(AGREED), number(UNKNOWN)))
     text = to_latex(Report("Cohort", (ReportColumn("A_b"), ReportColumn("B")), (row,)), "100 %")
     assert r"\begin{tabular}{lrr}" in text and r"A\_b" in text and r"\caption{100 \%}" in text
-    assert r"\textbackslash{}input\{x\} \& y & $-0.12$ {\scriptsize $[-0.25, 0.50]$}" in text
+    assert r"\textbackslash{}input\{x\} \& y & $-0.13$ {\scriptsize $[-0.25, 0.50]$}" in text
     names = to_latex(Report("Model", (), (Row("CLIP", ()),)), "")
     assert names.count("CLIP \\\\") == 1, "a table of names alone has rows, too"
     assert r"$n = 20 \times 3$" in text and r"\emph{No variation.}" in text
