@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import timedelta
-from typing import Literal
+from typing import Literal, get_args
 
 from django.contrib.auth.models import AnonymousUser
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import BooleanField, Exists, ExpressionWrapper, OuterRef, Q, QuerySet, Value
 from django.http import Http404
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
@@ -20,7 +20,7 @@ from people.models import Team, TeamMember, User
 
 Can = Literal["see", "review", "work_on", "own", "roles"]
 SEEN = "admin.looked"
-_KNOWN: ContextVar[dict[tuple[int, int, Can], bool] | None] = ContextVar("permissions of one page", default=None)
+_KNOWN: ContextVar[dict[tuple[int, int], frozenset[str]] | None] = ContextVar("permissions of one page", default=None)
 
 
 def benchmark_for(user: User | AnonymousUser, slug: str, *, can: Can = "see") -> Benchmark:
@@ -73,23 +73,27 @@ def is_permitted(user: User | AnonymousUser, benchmark: Benchmark, can: Can) -> 
     """For showing a button or not; the view behind it asks `benchmark_for` again."""
     if not isinstance(user, User):
         return False
-    known, question = _KNOWN.get(), (user.pk, benchmark.pk, can)
-    if known is not None and question in known:
-        return known[question]
-    answer = read_for_each(benchmark, _permitted_among, user, can) or False
+    known, whose = _KNOWN.get(), (user.pk, benchmark.pk)
+    if known is not None and whose in known:
+        return can in known[whose]
+    permissions = read_for_each(benchmark, _permissions, user) or frozenset()
     if known is not None:
-        known[question] = answer
-    return answer
+        known[whose] = permissions
+    return can in permissions
 
 
-def _permitted_among(benchmarks: Sequence[Benchmark], user: User, can: Can) -> Mapping[int, bool]:
-    rows = _permitted_benchmarks(user, can).filter(pk__in=[benchmark.pk for benchmark in benchmarks])
-    return dict.fromkeys(rows.order_by().values_list("pk", flat=True), True)
+def _permissions(benchmarks: Sequence[Benchmark], user: User) -> Mapping[int, frozenset[str]]:
+    """All that a person may do in each of them. One query."""
+    cans = get_args(Can)
+    each = {f"may_{can}": ExpressionWrapper(_condition(user, can), BooleanField()) for can in cans}
+    rows = Benchmark.objects.filter(pk__in=[benchmark.pk for benchmark in benchmarks]).order_by().annotate(**each)
+    answers = rows.values_list("pk", *each)
+    return {pk: frozenset(can for can, allowed in zip(cans, those, strict=True) if allowed) for pk, *those in answers}
 
 
 @contextmanager
 def permissions_asked_once() -> Iterator[None]:
-    """While a page is made that changes nothing, `is_permitted` asks the database once for each answer."""
+    """While a page is made that changes nothing, `is_permitted` asks the database once for each benchmark."""
     token = _KNOWN.set({})
     try:
         yield
@@ -108,11 +112,15 @@ def may_create_cohorts(user: User | AnonymousUser, benchmark: Benchmark) -> bool
 
 
 def _permitted_benchmarks(user: User, can: Can) -> QuerySet[Benchmark]:
+    return Benchmark.objects.filter(_condition(user, can))
+
+
+def _condition(user: User, can: Can) -> Q:
     """A role counts only while its person is a member of the team."""
     member = TeamMember.objects.filter(team=OuterRef("team"), user=user)
     roles = Role.objects.filter(benchmark=OuterRef("pk"), user=user)
     if can == "review" and user.is_service:
-        return Benchmark.objects.none()  # decisions are those of people
+        return Q(Value(False, output_field=BooleanField()))  # decisions are those of people
     if can in ("own", "roles"):
         roles = roles.filter(name=Role.Name.OWNER)
     elif can == "work_on":
@@ -120,7 +128,7 @@ def _permitted_benchmarks(user: User, can: Can) -> QuerySet[Benchmark]:
     allowed = Q(Exists(member)) & Q(Exists(roles))
     if can in ("see", "roles"):
         allowed |= Q(Exists(member.filter(role=TeamMember.Role.ADMIN)))
-    return Benchmark.objects.filter(allowed)
+    return allowed
 
 
 def label_set_for(team: Team, label_set_id: int) -> LabelSet:

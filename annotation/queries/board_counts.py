@@ -18,7 +18,6 @@ from annotation.queries.opened_stages import RUNNING
 from annotation.queries.progress import Progress, progress_of
 from annotation.queries.sql import AVAILABLE
 from benchmarks.models import Benchmark, ItemReturn, Stage
-from benchmarks.queries.availability import is_available
 from benchmarks.queries.saved_recipes import recipe_of
 from benchmarks.rules.forecast import DAYS
 from jobs.models import Event
@@ -53,6 +52,14 @@ SELECT p.cohort_id, (an.submitted_at AT TIME ZONE 'UTC')::date, count(*)
 FROM annotation_campaign c JOIN annotation_assignment a ON a.campaign_id = c.id
   JOIN annotation_participation p ON p.id = a.participation_id JOIN annotation_annotation an ON an.assignment_id = a.id
 WHERE c.stage_id = ANY(%s) AND an.counted AND an.submitted_at >= %s AND an.submitted_at < %s GROUP BY 1, 2
+"""
+RECENT = f"""
+SELECT count(*), count(DISTINCT an.rater_id)
+FROM annotation_campaign c JOIN annotation_assignment a ON a.campaign_id = c.id
+  JOIN annotation_annotation an ON an.assignment_id = a.id AND an.live AND an.counted
+  JOIN people_rater r ON r.id = a.rater_id AND r.kind = 'person'
+  JOIN annotation_unit u ON u.id = a.unit_id JOIN benchmarks_item i ON i.id = u.item_id
+WHERE c.stage_id = ANY(%s) AND an.submitted_at > %s AND {AVAILABLE}
 """
 
 
@@ -132,12 +139,8 @@ class ChainCounts:
 
 def count_recent_answers(stages: Sequence[Stage], since: datetime) -> tuple[int, int]:
     """Answers of people that count, given since then, and how many people gave them. One query."""
-    rows = Annotation.objects.filter(
-        is_available("assignment__unit__item__"), assignment__campaign__stage__in=[stage.pk for stage in stages],
-        submitted_at__gt=since, live=True, counted=True, rater__kind=Rater.Kind.PERSON,
-    )  # fmt: skip
-    counted = rows.aggregate(n=Count("pk"), people=Count("rater", distinct=True))
-    return counted["n"], counted["people"]
+    [(answers, people)] = fetch(RECENT, [[stage.pk for stage in stages], since])
+    return answers, people
 
 
 def chain_counts(stages: Sequence[Stage], at: datetime) -> ChainCounts:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Count, Exists, IntegerField, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Count, Exists, JSONField, OuterRef, Q, QuerySet, Subquery
 
 from annotation.models import Annotation, Assignment, ItemContributor, SampledAnswer
 from annotation.models.answers import CONSENT_WITHDRAWN
@@ -38,22 +38,21 @@ def waiting_answers(benchmark: Benchmark | OuterRef, reviewer: User) -> QuerySet
     return rows.order_by("assignment__changed_at", "pk")
 
 
-class _NumberOfRows(Subquery):
-    """How many rows a query has, also one that is cut off."""
+class _NumberAndFirst(Subquery):
+    """How many rows a query of one column has, also one that is cut off, and the least value."""
 
-    template = "(SELECT count(*) FROM (%(subquery)s) AS counted)"
-    output_field = IntegerField()
+    template = "(SELECT jsonb_build_array(count(*), min(value)) FROM (%(subquery)s) AS counted(value))"
+    output_field = JSONField()
 
 
 def count_waiting_answers(benchmarks: Sequence[Benchmark], reviewer: User) -> Mapping[int, tuple[int, datetime]]:
     """How many wait, MOST at most, and since when the longest waiting does; without benchmarks in which none waits. One
     query."""
     waiting = waiting_answers(OuterRef("pk"), reviewer)
-    rows = Benchmark.objects.filter(pk__in=[benchmark.pk for benchmark in benchmarks]).annotate(
-        n=_NumberOfRows(waiting.order_by().values("pk")[:MOST]),
-        oldest=Subquery(waiting.values("assignment__changed_at")[:1]),
-    )
-    return {pk: (n, oldest) for pk, n, oldest in rows.values_list("pk", "n", "oldest") if n}
+    counted = _NumberAndFirst(waiting.order_by("assignment__changed_at").values("assignment__changed_at")[:MOST])
+    rows = Benchmark.objects.filter(pk__in=[benchmark.pk for benchmark in benchmarks]).annotate(waiting=counted)
+    counts = rows.values_list("pk", "waiting")
+    return {pk: (n, datetime.fromisoformat(oldest)) for pk, (n, oldest) in counts if n}
 
 
 def in_sample() -> Exists:

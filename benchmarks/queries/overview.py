@@ -13,6 +13,7 @@ from benchmarks.queries.cultures import culture
 from benchmarks.queries.item_selection import FACETS
 from benchmarks.queries.saved_recipes import recipe_of
 from benchmarks.rules.derivations.cultures import SEPARATOR
+from jobs.queries.read_once import read_once
 from people.models import User
 
 
@@ -20,13 +21,14 @@ from people.models import User
 class StageItems:
     """Items of a stage that are not withdrawn. `of_origin`: those that are neither dropped nor waiting, by origin;
     `waiting`: those that wait for a fact, by the culture whose cohort gets them in a stage of own items. `mixed`: how
-    many of those in `of_origin` are about two cultures."""
+    many of those in `of_origin` are about two cultures. `of_condition`: all of them, by condition."""
 
     total: int = 0
     dropped: int = 0
     mixed: int = 0
     of_origin: Counter[str] = field(default_factory=Counter)
     waiting: Counter[str] = field(default_factory=Counter)
+    of_condition: Counter[str] = field(default_factory=Counter)
 
 
 @dataclass(frozen=True)
@@ -55,47 +57,46 @@ def benchmark_rows(benchmarks: QuerySet[Benchmark], user: User) -> QuerySet[Benc
 
 
 def stages(benchmark: Benchmark) -> list[StageView]:
-    """Three queries, and one for each stage of which a recipe says what it should hold."""
+    """Two queries, those of `stage_items`, and one for each stage of which a recipe says what it should hold."""
     rows = list(benchmark.stages.all())
     recipe = recipe_of(benchmark)
     expected = Counter(item.stage for item in recipe.expected_items()) if recipe else Counter()
-    conditions, strips = _conditions(rows), sample_pictures(rows)
-    return [_stage_view(stage, expected[stage.key], conditions[stage.pk], strips[stage.pk]) for stage in rows]
+    items, strips = stage_items(rows), sample_pictures(rows)
+    return [_stage_view(stage, expected[stage.key], items[stage.pk], strips[stage.pk]) for stage in rows]
 
 
-def _conditions(stages: Sequence[Stage]) -> dict[int, list[tuple[str, int]]]:
-    """By stage: the items that are not withdrawn, by condition."""
-    live = Item.objects.filter(stage__in=stages, withdrawn_at=None)
-    counted = live.order_by("condition").values_list("stage", "condition").annotate(n=Count("pk"))
-    conditions: dict[int, list[tuple[str, int]]] = {stage.pk: [] for stage in stages}
-    for stage, condition, n in counted:
-        conditions[stage].append((condition, n))
-    return conditions
-
-
-def _stage_view(
-    stage: Stage, expected: int, conditions: list[tuple[str, int]], strip: list[ItemImage]
-) -> StageView:  # fmt: skip
-    live = stage.items.filter(withdrawn_at=None).order_by()
+def _stage_view(stage: Stage, expected: int, items: StageItems, strip: list[ItemImage]) -> StageView:
     return StageView(
         stage=stage,
         questions=[field.get("label", {}) for field in stage.sheet.get("fields", [])],
-        total=sum(number for _condition, number in conditions),
-        conditions=conditions,
-        cells=live.exclude(concept="").values(*FACETS).distinct().count() if expected else 0,
+        total=items.total,
+        conditions=sorted(items.of_condition.items()),
+        cells=_filled_cells(stage) if expected else 0,
         expected=expected,
         strip=strip,
     )
 
 
-def stage_items(stages: Sequence[Stage]) -> dict[int, StageItems]:
-    """By stage. One query."""
-    counts = {stage.pk: StageItems() for stage in stages}
+def _filled_cells(stage: Stage) -> int:
+    """How many combinations of what a recipe expects have an item that is not withdrawn."""
+    live = stage.items.filter(withdrawn_at=None).exclude(concept="").order_by()
+    return live.values(*FACETS).distinct().count()
+
+
+def stage_items(stages: Sequence[Stage]) -> Mapping[int, StageItems]:
+    """By stage. One query, for all parts of a page."""
+    pks = [stage.pk for stage in stages]
+    return read_once(("items of stages", tuple(sorted(pks))), lambda: _count_items(pks))
+
+
+def _count_items(stages: Sequence[int]) -> dict[int, StageItems]:
+    counts = {pk: StageItems() for pk in stages}
     live = Item.objects.filter(stage__in=counts, withdrawn_at=None).order_by().annotate(of_culture=culture())
-    counted = live.values_list("stage", "origin", "of_culture", "intake").annotate(n=Count("pk"))
-    for stage, origin, own, intake, n in counted:
+    counted = live.values_list("stage", "origin", "of_culture", "intake", "condition").annotate(n=Count("pk"))
+    for stage, origin, own, intake, condition, n in counted:
         of_stage = counts[stage]
         of_stage.total += n
+        of_stage.of_condition[condition] += n
         if intake == Item.Intake.DROPPED:
             of_stage.dropped += n
         elif intake == Item.Intake.WAITING:

@@ -22,8 +22,9 @@ State = Call.State
 CALLS = """
 SELECT k.run_id, CASE WHEN k.reason = 'incomplete' THEN 'incomplete'
     WHEN k.state = 'failed' AND k.attempts_made = 0 THEN 'not_asked' ELSE k.state END, count(*)
-FROM predictions_call k JOIN benchmarks_item i ON i.id = k.item_id
-WHERE k.run_id = ANY(%s) AND k.repeat = 0 AND i.withdrawn_at IS NULL GROUP BY 1, 2
+FROM predictions_call k WHERE k.run_id = ANY(%s) AND k.repeat = 0
+  AND NOT EXISTS (SELECT FROM benchmarks_item i WHERE i.id = k.item_id AND i.withdrawn_at IS NOT NULL)
+GROUP BY 1, 2
 """
 NOT_ASKED = "not_asked"  # the item lacked something, or was an example of the prompt
 
