@@ -87,6 +87,15 @@ def test_a_set_numbers_its_pictures_and_keeps_what_is_told_of_each(world, monkey
     assert stage.items.get().images.count() == 4
 
 
+def test_a_picture_without_a_role_follows_the_last_of_its_set_also_after_a_gap(world):
+    stage = stage_of(world, "3xcm", "look-alikes")
+    place = {"key": "brazil-market", "concept": "market", "country": "Brazil"}
+    rows = [{**place, "file": "0.png", "role": "p002"}, {**place, "file": "1.png"}]
+    assert import_archive(stage, pack_zip(PICTURES), lines(*rows)) == {1: ("created", ""), 2: ("created", "")}
+    uses = stage.items.get().images
+    assert dict(uses.values_list("role", "file_name")) == {"p002": "0.png", "p003": "1.png"}
+
+
 def test_folders_are_sets_when_no_manifest_says_so(world):
     stage = stage_of(world, "3xcm", "look-alikes")
     import_archive(stage, pack_zip({f"Brazil/market/{name}": data for name, data in PICTURES.items()}))

@@ -194,6 +194,16 @@ def test_the_export_has_each_round_of_a_decision(scene: Scene) -> None:
     ]  # fmt: skip
 
 
+def test_a_return_is_drawn_for_a_second_review_and_the_rejection_after_it_is_not(scene: Scene) -> None:
+    """The rejection judges that the author was silent, which a second reader of the answer cannot check."""
+    world, returned = scene.world, scene.first(0, "return")
+    assert scene.waiting(world.mara) == (1, 0)
+    scene.first(0, "reject")
+    assert scene.waiting(world.mara) == (0, 0) and SecondReview.objects.get().first == returned
+    assert second_draws.set_share(scene.stage, 100, 1, world.owner, timezone.now()) == 0, "nor is it drawn later"
+    assert refused(lambda: scene.turn(0, "second", "accept", world.mara)) == "decided"
+
+
 def test_an_undone_first_decision_takes_its_open_second_with_it(scene: Scene) -> None:
     first = scene.first(0, "accept")
     reviews.undo(first.pk, scene.world.reviewer, timezone.now())

@@ -13,7 +13,7 @@ from annotation.models import Annotation, Assignment, Campaign, Draft, ProblemRe
 from annotation.services.campaigns import lifecycle
 from people.models import CohortMember, Consent, User
 from tests.annotation.pages.conftest import current_assignment
-from tests.annotation.pages.test_sheet import SCRIPT
+from tests.annotation.pages.test_sheet import SCRIPT, draft_version_in
 from tests.personas import World
 
 ClientOf = Callable[[User], Client]
@@ -61,6 +61,35 @@ def test_a_change_ends_in_the_history(browser: Client, assignment: Assignment) -
     browser.post(f"/assignments/{assignment.pk}/change")
     posted = {"a-relevance": "4", "client_key": "no-script"}
     assert browser.post(f"/assignments/{assignment.pk}/submit", posted)["Location"] == "/work/history/"
+    assert Annotation.objects.get(live=True).answers == {"relevance": "4"}
+
+
+def test_a_change_is_saved_from_the_page_that_showed_the_answer_and_from_no_earlier_one(
+    browser: Client, assignment: Assignment
+) -> None:
+    """The page that opened the change sends the number of its draft before anything else was typed."""
+    for version, code in enumerate("54", start=1):
+        html = browser.post(f"/assignments/{assignment.pk}/change", follow=True).content.decode()
+        opened = draft_version_in(html)
+        assert opened == str(1000 * version)
+        refused = submit_code(browser, assignment, "3", draft_version=str(int(opened) - 1), client_key=f"old-{version}")
+        assert refused.status_code == 422 and "answered in another window" in refused.content.decode()
+        assert Annotation.objects.filter(version=version, live=True).exists()
+        browser.post(f"/assignments/{assignment.pk}/leave")
+        browser.post(f"/assignments/{assignment.pk}/change")
+        reply = submit_code(browser, assignment, code, draft_version=opened)
+        assert reply.json() == {"go": "/work/history/"}
+        assert "Your new answer is saved." in browser.get("/work/history/").content.decode()
+        assert Annotation.objects.get(live=True).answers == {"relevance": code}
+
+
+def test_a_change_from_a_page_that_names_no_draft_is_saved_once_it_was_opened(
+    browser: Client, assignment: Assignment
+) -> None:
+    assert submit_code(browser, assignment, "5").status_code == 422, "it was not opened for a change"
+    assert Annotation.objects.get().answers == {"relevance": "2"}
+    browser.post(f"/assignments/{assignment.pk}/change")
+    assert submit_code(browser, assignment, "4").json() == {"go": "/work/history/"}
     assert Annotation.objects.get(live=True).answers == {"relevance": "4"}
 
 

@@ -140,6 +140,13 @@ def test_a_model_that_boxes_nothing_is_compared_too() -> None:
     assert (estimate.n_units, estimate.n_ratings, estimate.extras["n_left_out"]) == (2, 3, 0)
 
 
+def test_the_missing_share_of_a_models_overlap_is_of_the_units_that_were_compared() -> None:
+    """Of two people and two units three of four answers are there; a unit without an answer of the model adds none."""
+    estimate = mean_overlap_with_people([HALF, WHOLE, None], [{1: HALF, 2: WHOLE}, {1: HALF}, {1: HALF}])
+    assert estimate.missing_share == 0.25
+    assert mean_overlap_with_people([None], [{1: HALF}]).missing_share is None
+
+
 def overlap_with_people(model: list[Any], rows: Drawn) -> float:
     means = [np.mean([overlap(own, one) for one in of.values()]) for own, of in zip(model, rows, strict=True) if of]
     return float(np.mean(means)) if means else np.nan

@@ -201,6 +201,12 @@ def test_fractions_are_no_box_where_another_scale_was_declared(text: str, scale:
     assert read(text, "1") != "other_notation"
 
 
+def test_a_box_of_one_thousandth_is_read_where_another_shows_that_the_scale_is_kept() -> None:
+    boxes = [(0, 0, 0.001, 0.001), (0.1, 0.1, 0.5, 0.5)]
+    for text in ("[0,0,1,1] [100,100,500,500]", "[100,100,500,500] [0,0,1,1]"):
+        assert sorted(read(text)) == [pytest.approx(box) for box in boxes]  # type: ignore[call-overload]
+
+
 @pytest.mark.parametrize("text", ["[0, 0, 2, 2]", "[0, 0, 0, 0]"])
 def test_a_small_box_is_a_box_and_an_empty_one_is_empty(text: str) -> None:
     assert read(text) in ("empty_box", [(0.0, 0.0, 0.002, 0.002)])

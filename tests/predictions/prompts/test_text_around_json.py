@@ -2,7 +2,7 @@
 
 import pytest
 
-from predictions.prompts.reply_text import json_objects
+from predictions.prompts.reply_text import json_objects, single_json_object
 from tests.predictions.prompts.cases import case
 
 PAIR = '{"image_1": "A", "image_2": "B"}'
@@ -58,3 +58,10 @@ def test_an_object_with_a_number_that_is_none_is_not_read() -> None:
     for constant in ("NaN", "Infinity", "-Infinity"):
         assert json_objects(f'{{"score": {constant}}}') == [], constant
         assert json_objects(f'{{"score": {constant}}} {{"score": 2}}') == [{"score": 2}], constant
+
+
+def test_a_key_that_says_the_same_twice_is_read_and_one_that_says_two_things_is_not() -> None:
+    assert single_json_object('{"score": 4, "score": 4}') == {"score": 4}
+    says = case("caire-digit").says
+    assert says('{"score": 4, "score": 4}') == says('{"score": 4}') != TWO
+    assert says('{"score": 4, "score": 5}') == says('{"score": 4, "score": 4, "score": 5}') == TWO
