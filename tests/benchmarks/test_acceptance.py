@@ -106,6 +106,11 @@ def test_the_numbers_of_a_verdict_say_how_many_sheets_failed_each_clause() -> No
     assert verdict.numbers["values"] == {"match_a": 4 / 3, "match_b": 1, "pair_match": 2, "no_cue": 2 / 3}
 
 
+def test_what_was_accepted_names_no_clause_that_failed_and_keeps_how_many_sheets_failed_it() -> None:
+    verdict = judge(PAIR, [GOOD, GOOD, CUE])
+    assert (verdict.state, verdict.failed, verdict.numbers["clauses"]["no_cue"]) == ("accepted", (), 1)
+
+
 def test_a_score_is_the_mean_of_the_sheets_that_have_one_and_is_absent_where_none_has() -> None:
     rule = rule_of(clause(), score={"expression": "a + b", "most": 4})
     assert judge(rule, [{"a": 2, "b": 1}, {"a": 2, "b": 2}, {"a": 2}]).numbers["score"] == 3.5

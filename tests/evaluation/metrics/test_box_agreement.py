@@ -9,6 +9,7 @@ import pytest
 from evaluation.metrics.box_agreement import mean_overlap_with_people, mean_pairwise_overlap
 from evaluation.metrics.boxes import overlap
 from evaluation.metrics.intervals import Interval, Scale, jackknife_interval
+from evaluation.metrics.pair_means import Answers, mean_over_pairs
 
 HALF, WHOLE, RIGHT = [[0.0, 0.0, 1.0, 2.0]], [[0.0, 0.0, 2.0, 2.0]], [[1.0, 0.0, 2.0, 2.0]]
 Drawn = list[dict[Any, Any]]
@@ -90,6 +91,22 @@ def test_units_of_one_person_are_listed_with_n() -> None:
     found = mean_pairwise_overlap([{1: HALF, 2: WHOLE}, {1: HALF}, {3: HALF}, {}])
     assert (found.value, found.n_units, found.n_raters, found.n_ratings) == (0.5, 1, 2, 2)
     assert found.extras["n_units_not_pairable"] == 2 and found.missing_share == 0
+
+
+def test_pairs_without_a_score_are_left_out_and_counted() -> None:
+    """Unit 1: pairs 1-2, 1-3 and 2-3 with scores 1, none and 0. Unit 2: none."""
+    answers = Answers(np.array([0, 0, 0, 1, 1]), np.array([0, 1, 2, 0, 1]), 2, 3)
+
+    def score(first: Any, second: Any) -> Any:
+        by_pair = {(0, 1): 1.0, (0, 2): np.nan, (1, 2): 0.0, (3, 4): np.nan}
+        return np.array([by_pair[pair] for pair in zip(first.tolist(), second.tolist(), strict=True)])
+
+    estimate = mean_over_pairs(answers, score, method="test")
+    assert (estimate.value, estimate.n_units, estimate.n_ratings) == (0.5, 1, 3)
+    assert (estimate.extras["n_pairs"], estimate.extras["n_pairs_undefined"]) == (2, 2)
+    assert estimate.extras["n_units_not_pairable"] == 1
+    nothing = mean_over_pairs(answers, lambda first, _second: np.full(first.size, np.nan), method="test")
+    assert (nothing.value, nothing.reason) == (None, "no_pairs")
 
 
 @pytest.mark.parametrize(

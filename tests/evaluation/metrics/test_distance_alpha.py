@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from evaluation.metrics import box_alpha as box_module
 from evaluation.metrics import distance_alpha as module
 from evaluation.metrics.alpha import alpha
 from evaluation.metrics.box_agreement import mean_pairwise_overlap
@@ -149,6 +150,18 @@ def test_drawn_pairs_come_close_to_all_and_say_so() -> None:
     assert (again.value, again.low, again.high) == (drawn.value, drawn.low, drawn.high)
 
 
+def test_pairs_are_drawn_only_above_the_number_of_distinct_answers_that_is_compared_in_full() -> None:
+    table = AnswerTable.from_rows(rows_of([[1, 1], [2, 2], [1, 3], [3, 2]]))
+
+    def apart(first: Ints, second: Ints) -> Floats:
+        return (first != second) * 1.0
+
+    whole = distance_alpha(table, apart, method="test")
+    at_limit = distance_alpha(table, apart, method="test", most_distinct=3, pairs=5)
+    assert at_limit == whole and "n_pairs_drawn" not in at_limit.extras
+    assert distance_alpha(table, apart, method="test", most_distinct=2, pairs=5).extras["n_pairs_drawn"] == 5
+
+
 @pytest.mark.parametrize("most_distinct", [3, 100], ids=["drawn", "all"])
 def test_without_one_of_two_answers_their_unit_is_left_out_whole(most_distinct: int) -> None:
     table = AnswerTable.from_rows(sets(7, units=30, raters=2))
@@ -183,6 +196,22 @@ def test_why_there_is_no_value() -> None:
     with pytest.raises(ValueError, match="from 0 to 1"):
         table = AnswerTable.from_rows([("u", 1, a), ("u", 2, b), ("v", 1, a), ("v", 2, b)])
         distance_alpha(table, lambda i, _j: np.full(i.size, 2.0), method="test")
+
+
+def test_what_has_no_value_says_of_how_many_answers() -> None:
+    """Three units, two raters, four answers: those that could not be paired are among them."""
+    a = ("x",)
+    estimate = set_alpha(AnswerTable.from_rows([("u", 1, a), ("u", 2, a), ("v", 1, a), ("w", 2, a)]))
+    assert (estimate.reason, estimate.extras["percent_agreement"]) == ("no_variation", 1.0)
+    assert (estimate.n_units, estimate.n_raters, estimate.n_ratings) == (3, 2, 4)
+    assert (estimate.extras["n_units_pairable"], estimate.extras["n_units_not_pairable"]) == (1, 2)
+
+
+def test_raters_without_an_answer_make_no_second_one() -> None:
+    units, first = np.array([0, 1]), np.array([0, 0])
+    table = AnswerTable(units, first, np.array([0, 1]), (("x",), ("y",)), n_units=2, n_raters=3)
+    assert set_alpha(table).reason == "too_few_raters"
+    assert box_f1(table).reason == "too_few_raters"
 
 
 def test_each_option_alone_is_nominal_alpha_of_choosing_it() -> None:
@@ -229,6 +258,16 @@ def test_alpha_of_boxes_that_never_meet_elsewhere_is_their_overlap() -> None:
     assert within.value == 0.5
     # half of the pairs within a picture are no pairs of different pictures: 7 - 1 of 7 expected pairs are apart by 1
     assert estimate.value == pytest.approx(1 - 0.5 / ((6 + 0.5) / 7))
+
+
+def test_pairs_of_boxes_are_drawn_earlier_where_an_answer_has_several(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each pair of such answers is an assignment of its own."""
+    monkeypatch.setattr(box_module, "MOST_MATCHED", 5)
+    monkeypatch.setattr(box_module, "MATCHED_PAIRS", 60)
+    single, mixed = boxes(2, 1), boxes(2, 1)
+    mixed[0] = (*mixed[0][:2], (LEFT, RIGHT))
+    assert "n_pairs_drawn" not in box_alpha(AnswerTable.from_rows(single)).extras
+    assert box_alpha(AnswerTable.from_rows(mixed)).extras["n_pairs_drawn"] == 60
 
 
 def test_found_boxes_are_those_that_overlap_by_half() -> None:

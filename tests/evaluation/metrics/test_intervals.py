@@ -8,7 +8,13 @@ from evaluation.metrics import distances, ordinal_distance
 from evaluation.metrics.alpha import LEVELS, Interval, Level, _deletions, _values, alpha, percent_agreement
 from evaluation.metrics.bootstrap import bootstrap_sums
 from evaluation.metrics.counts import Ratings, count_table
-from evaluation.metrics.intervals import Scale, jackknife_variance
+from evaluation.metrics.intervals import (
+    Scale,
+    jackknife_interval,
+    jackknife_variance,
+    percentile_interval,
+    resample_weights,
+)
 from evaluation.metrics.kappa import cohen_kappa
 from evaluation.rendering.reason_text import interval_sentence
 from tests.evaluation.metrics.tables import KRIPPENDORFF_2011, delete_one, freedom, table_with_gaps
@@ -176,6 +182,22 @@ def test_a_bootstrap_repeats_with_its_seed() -> None:
     assert ask(1)[2] == "units"
 
 
+def test_a_bootstrap_over_raters_draws_raters_and_counts_draws_without_a_value() -> None:
+    """Of four raters one in 64 draws is of one of them alone, who has nobody to agree with."""
+    ratings = Ratings.from_matrix(table_with_gaps(np.random.default_rng(3), 20, 4, codes=4, missing=0.1))
+
+    def wanted() -> Interval:
+        return Interval("raters", "bootstrap", resamples=200, rng=np.random.default_rng(4))
+
+    estimate = alpha(ratings, "nominal", interval=wanted())
+    drawn = resample_weights(wanted(), 4)
+    values = [alpha(ratings, "nominal", rater_weights=row, interval=NONE).value for row in drawn]
+    replicates = np.array([np.nan if one is None else one for one in values])
+    assert (estimate.low, estimate.high) == pytest.approx(percentile_interval(replicates, 0.95))
+    assert estimate.resampled == "raters" and estimate.extras["n_resamples"] == 200
+    assert estimate.extras["n_resamples_undefined"] == values.count(None) > 0
+
+
 def test_a_bootstrap_without_rng_or_of_both_sides_is_refused() -> None:
     with pytest.raises(ValueError, match="needs rng"):
         Interval("units", "bootstrap")
@@ -186,6 +208,15 @@ def test_a_bootstrap_without_rng_or_of_both_sides_is_refused() -> None:
 def test_percent_agreement_stays_between_zero_and_one() -> None:
     estimate = percent_agreement(Ratings.from_matrix(KRIPPENDORFF_2011))
     assert 0 < estimate.low < estimate.value < estimate.high < 1
+
+
+def test_the_interval_of_percent_agreement_stands_on_the_logit() -> None:
+    ratings = Ratings.from_matrix(table_with_gaps(np.random.default_rng(6), 12, 4, codes=3, missing=0.2))
+    estimate, without = percent_agreement(ratings), _deletions("nominal", count_table(ratings, None, None))
+    parts = [_values(getattr(without, part), "agreement", without.whole) for part in PARTS]
+    assert estimate.value is not None
+    expected = jackknife_interval(estimate.value, *parts, Interval(), Scale("logit"))
+    assert (estimate.low, estimate.high) == pytest.approx(expected)
 
 
 def test_ratio_moments_are_the_sum_over_pairs() -> None:
