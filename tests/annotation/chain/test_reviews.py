@@ -181,6 +181,28 @@ def test_a_return_and_a_rejection_say_why(scene: Scene, decision: str) -> None:
     assert scene.decide(annotation, decision, reason="other")
 
 
+def test_a_decision_keeps_its_comment_cut_and_an_acceptance_names_no_reason(scene: Scene) -> None:
+    review = scene.decide(scene.written(), "accept", reason="unclear", comment=f"  {'x' * 3000}")
+    review.refresh_from_db()
+    assert review.reason == "" and review.comment == "x" * reviews.MOST_COMMENT
+
+
+def test_a_decision_on_an_answer_that_its_author_took_back_says_that_it_is_gone(scene: Scene) -> None:
+    annotation = scene.written()
+    submit.undo(annotation.assignment_id, scene.writer, timezone.now())
+    assert refused(lambda: scene.decide(annotation, "accept")) == "gone"
+
+
+def test_an_answer_whose_decision_was_undone_waits_where_it_was_in_the_queue() -> None:
+    scene = Scene(pictures=2)
+    first, second = scene.written(), scene.written()
+    review = scene.decide(first, "accept")
+    reviews.undo(review.pk, scene.reviewer, timezone.now())
+    assert list(review_queue.waiting_answers(scene.benchmark, scene.reviewer)) == [first, second]
+    first.refresh_from_db()
+    assert Assignment.objects.get(pk=first.assignment_id).changed_at == first.submitted_at
+
+
 def test_a_stage_has_reasons_of_its_own(scene: Scene) -> None:
     Stage.objects.filter(pk=scene.ask.pk).update(review_reasons=[{"code": "stereotype", "label": {"en": "Stereotype"}}])
     given = scene.written()

@@ -7,7 +7,16 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from annotation.models import Annotation, Assignment, Campaign, Review, SecondReview
+from annotation.models import (
+    Annotation,
+    Assignment,
+    Campaign,
+    ItemContributor,
+    Review,
+    ReviewBatch,
+    SecondReview,
+    SecondReviewShare,
+)
 from annotation.queries.second_reviews import waiting_conflicts, waiting_seconds
 from annotation.services.queue import recount
 from annotation.services.review import reviews, second_draws, second_reviews
@@ -225,6 +234,61 @@ def test_the_share_draws_by_seed_and_a_higher_one_only_adds(world: World) -> Non
     scene.turn(0, "second", "accept", world.mara)
     assert second_draws.set_share(scene.stage, 0, 3, world.owner, timezone.now()) == 0
     assert SecondReview.objects.get().decision == "accept", "what was decided stays"
+
+
+def test_a_share_that_is_set_later_draws_only_decisions_that_stand_and_were_made_one_by_one(world: World) -> None:
+    """Not one that was undone, and none that a press made for many."""
+    scene = Scene(world, percent=0)
+    undone, pressed, single = (scene.first(place, "accept") for place in range(3))
+    reviews.undo(undone.pk, world.reviewer, timezone.now())
+    batch = ReviewBatch.objects.create(
+        stage=scene.stage, author=rater_of(world.nour), seed=1, drawn=5, population=9, limit=0.1, by=world.reviewer,
+        at=timezone.now(),
+    )  # fmt: skip
+    Review.objects.filter(pk=pressed.pk).update(batch=batch)
+    assert second_draws.set_share(scene.stage, 100, 2, world.owner, timezone.now()) == 1
+    assert SecondReview.objects.get().first == single
+
+
+def test_the_seed_of_a_stage_stays_as_it_was_set_first(scene: Scene) -> None:
+    second_draws.set_share(scene.stage, 30, 99, scene.world.owner, timezone.now())
+    share = SecondReviewShare.objects.get()
+    assert (share.seed, share.percent) == (1, 30)
+
+
+def test_those_who_had_a_part_in_an_item_undo_no_second_decision_on_it(scene: Scene) -> None:
+    world = scene.world
+    scene.first(0, "accept")
+    scene.turn(0, "second", "reject", world.mara)
+    item = scene.answers[0].assignment.unit.item
+    ItemContributor.objects.create(item=item, rater=rater_of(world.owner))
+    undo = second_reviews.undo_second
+    assert refused(lambda: undo(scene.answers[0].pk, world.owner, timezone.now(), runs=True)) == "own"
+    ItemContributor.objects.all().delete()
+    undo(scene.answers[0].pk, world.owner, timezone.now(), runs=True)
+    assert SecondReview.objects.get().decision == ""
+
+
+def test_the_newest_second_decision_is_undone_and_none_whose_first_was_undone(scene: Scene) -> None:
+    world = scene.world
+    for place in range(2):
+        first = scene.first(place, "accept")
+        scene.turn(place, "second", "reject", world.mara)
+        reviews.undo(first.pk, world.owner, timezone.now(), runs=True)
+    undo = second_reviews.undo_second
+    assert refused(lambda: undo(scene.answers[1].pk, world.mara, timezone.now())) == "gone"
+    scene.first(0, "reject")
+    scene.turn(0, "second", "accept", world.mara)
+    undo(scene.answers[0].pk, world.mara, timezone.now())
+    kept = SecondReview.objects.filter(first__annotation=scene.answers[0]).order_by("pk")
+    assert [second.decision for second in kept] == ["reject", ""]
+
+
+def test_a_second_acceptance_names_no_reason_and_a_rejection_keeps_its_own(scene: Scene) -> None:
+    for place, decision in enumerate(("accept", "reject")):
+        scene.first(place, "accept")
+        scene.turn(place, "second", decision, scene.world.mara)
+    assert list(SecondReview.objects.order_by("pk").values_list("reason", flat=True)) == ["", "unclear"]
 
 
 def test_the_second_reviewer_sees_nothing_of_the_first(scene: Scene, client_of: ClientOf) -> None:
