@@ -115,3 +115,9 @@ def test_it_is_refused_without_a_reason_twice_of_the_withdrawn_of_ones_own_and_w
         undo_acceptance(item.pk, user, now)
     accept_as_it_is(item.pk, user, "A reason.", now)
     refused("decided")
+
+
+def test_a_reason_is_cut_at_its_longest(user: User) -> None:
+    _stage, _later, item = judged("0")
+    accept_as_it_is(item.pk, user, "x" * 600, timezone.now())
+    assert ItemAcceptance.objects.get().reason == "x" * 500

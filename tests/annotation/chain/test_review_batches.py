@@ -9,12 +9,12 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from annotation.models import Annotation, Assignment, Review, ReviewBatch, SampledAnswer
+from annotation.models import Annotation, Assignment, ItemContributor, Review, ReviewBatch, SampledAnswer
 from annotation.queries.review_batches import other_answers, sample_counts
 from annotation.services.answers import exclusions, submit
 from annotation.services.review import batches, reviews
 from annotation.services.review.batches import BatchRefused, SampleSize
-from benchmarks.models import Role
+from benchmarks.models import FormerJudge, Role
 from jobs.models import Event
 from people.models import Rater, User
 from people.services.raters import rater_of
@@ -99,6 +99,7 @@ def undo(scene: Scene, batch: ReviewBatch, user: User | None = None, **more: Any
         (SampleSize(percent=10), 61, 7),
         (SampleSize(percent=1), 60, 5),
         (SampleSize(percent=10), 3, 3),
+        (SampleSize(percent=2.2), 1500, 33),  # which is 33.00000000000001 in binary fractions
         (SampleSize(percent=100), 60, 60),
     ],
 )
@@ -158,6 +159,30 @@ def test_undo_leaves_alone_what_somebody_decided_since(scene: Scene) -> None:
     reviews.decide(review.annotation_id, scene.world.mara, "reject", timezone.now(), reason="rules")
     assert undo(scene, batch) == 3
     assert scene.state(review.annotation) == "rejected"
+
+
+def test_undo_leaves_alone_items_that_its_person_had_a_part_in_or_judged_before(scene: Scene) -> None:
+    batch, owner = scene.draw()[0], scene.world.owner
+    scene.decide(batch)
+    accept(scene, batch)
+    part, judged = (review.annotation.assignment.unit.item for review in Review.objects.filter(batch=batch)[:2])
+    ItemContributor.objects.create(item=part, rater=rater_of(owner))
+    FormerJudge.objects.create(item=judged, user=owner)
+    assert undo(scene, batch, owner, runs=True) == 2
+    left = Review.objects.filter(batch=batch, undone_at=None)
+    assert set(left.values_list("annotation__assignment__unit__item", flat=True)) == {part.pk, judged.pk}
+
+
+def test_a_sample_whose_acceptance_is_undone_is_replaced_where_a_newer_one_was_drawn(scene: Scene) -> None:
+    batch = scene.draw()[0]
+    scene.decide(batch)
+    accept(scene, batch)
+    review = Review.objects.filter(batch=batch).order_by("pk")[0]
+    reviews.undo(review.pk, scene.world.reviewer, timezone.now())
+    newer = scene.draw(authors=[batch.author_id])[0]
+    assert undo(scene, batch) == 3
+    assert refused(lambda: accept(scene, batch)) == "replaced"
+    assert ReviewBatch.objects.get(author=batch.author_id, replaced_at=None) == newer
 
 
 def test_above_the_limit_nothing_is_accepted_and_a_larger_sample_contains_the_first(scene: Scene) -> None:
@@ -283,6 +308,18 @@ def test_one_press_for_several_authors_is_undone_by_one_press(scene: Scene, clie
         client.post(f"{scene.of_stage}undo/", {"press": press.key})
         assert Review.objects.filter(undone_at=None).count() == 10
     assert scene.states(scene.authors[0]) == ["accepted"] * 5 + ["submitted"] * 4
+
+
+def test_a_press_is_undone_for_all_authors_but_the_person_who_undoes_it(scene: Scene) -> None:
+    world, at = scene.world, timezone.now()
+    for batch in scene.draw():
+        scene.decide(batch)
+    assert batches.accept_passed(scene.stage, world.mara, at).authors == 2
+    Rater.objects.filter(pk=rater_of(world.owner).pk).update(user=None, kind="model", name="Spare", team=world.team)
+    Rater.objects.filter(pk=scene.authors[0].pk).update(user=world.owner)
+    assert batches.undo_press(scene.stage, at, world.owner, timezone.now(), runs=True) == 4
+    assert scene.states(scene.authors[0]) == ["accepted"] * 9
+    assert scene.states(scene.authors[1]) == ["accepted"] * 5 + ["submitted"] * 4
 
 
 def test_only_who_accepted_and_those_who_run_the_benchmark_undo(scene: Scene) -> None:

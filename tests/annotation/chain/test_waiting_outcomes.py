@@ -9,11 +9,13 @@ from annotation.models import Annotation, Campaign, Outcome
 from annotation.pages.rule_results import rule_results
 from annotation.queries.board_counts import chain_counts
 from annotation.queries.coverage import CoverageFilter, coverage_page
+from annotation.services.answers import exclusions
 from annotation.services.derivation import outbox
+from annotation.services.review.item_acceptance import accept_as_it_is
 from benchmarks.models import Item, ItemFact, Stage
 from benchmarks.services.intake import filter_versions, judge_job
 from jobs.services import runner
-from people.models import User
+from people.models import Rater, User
 from tests.annotation.chain.factories import (
     GOOD,
     RULE,
@@ -29,7 +31,7 @@ from tests.annotation.chain.factories import (
 )
 from tests.annotation.queue.factories import a_cohort, a_person
 from tests.importing import lines, outcomes, upload
-from tests.personas import World
+from tests.personas import World, make_user
 
 pytestmark = pytest.mark.django_db
 READS = {**RULE, "clauses": [*RULE["clauses"], {"key": "full", "expression": "facts.objects >= 3",
@@ -78,6 +80,52 @@ def test_a_missing_fact_is_waited_for_and_then_decides(objects: int, state: str,
     assert result.waits_for == ["objects"] and result.failed == []
     fact(stage, "objects", objects)
     assert outcome()[:2] == (state, []) and len(live_items(later)) == derived
+
+
+def test_of_several_facts_with_one_key_the_newest_decides() -> None:
+    stage, _later, _campaign = rated()
+    for objects, state in ((2, "rejected"), (4, "accepted"), (1, "rejected")):
+        fact(stage, "objects", objects)
+        assert outcome()[0] == state
+
+
+def test_an_outcome_keeps_its_moment_while_nothing_of_it_changes() -> None:
+    stage, _later, _campaign = rated()
+    fact(stage, "objects", 4)
+    at = Outcome.objects.get().at
+    fact(stage, "colours", 5)
+    assert Outcome.objects.get().at == at
+    fact(stage, "objects", 1)
+    assert Outcome.objects.get().at > at
+
+
+def test_what_a_person_accepted_as_it_is_waits_for_nothing() -> None:
+    stage, _later, _campaign = rated()
+    assert outcome() == ("waiting", ["objects"], [])
+    accept_as_it_is(stage.items.get().pk, make_user("Ada"), "There is enough.", timezone.now())
+    process_derivations()
+    assert outcome() == ("accepted", [], [])
+
+
+def test_an_answer_that_does_not_count_and_that_of_a_model_have_no_say() -> None:
+    stage = a_stage(a_benchmark(), "rate", GOOD, acceptance="by_rule", acceptance_rule=RULE)
+    items(stage, 1)
+    cohort = a_cohort(stage.benchmark.team)
+    campaign = create_open_campaign(stage, cohort, target=1)
+    excluded, model = a_person(cohort), a_person(cohort)
+    answer(claim_sheet(excluded, campaign, cohort), good="1")
+    process_derivations()
+    assert outcome()[0] == "accepted"
+    exclusions.exclude(stage.benchmark, excluded, "Asked for it.", make_user("Ada"), timezone.now())
+    process_derivations()
+    assert not Outcome.objects.exists(), "it lacks its one answer"
+    answer(claim_sheet(model, campaign, cohort), good="0")
+    process_derivations()
+    assert outcome()[0] == "rejected", "one of one: the excluded answer is no tie"
+    Rater.objects.filter(pk=model.pk).update(kind="model", user=None, name="M", team=stage.benchmark.team)
+    outbox.mark_items_due([stage.items.get().pk])
+    process_derivations()
+    assert not Outcome.objects.exists()
 
 
 def test_a_rule_that_reads_no_fact_waits_for_none() -> None:
