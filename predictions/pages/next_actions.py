@@ -10,7 +10,7 @@ from django.utils.translation import ngettext
 
 from annotation.models import Annotation, Campaign, Outcome
 from annotation.queries.opened_stages import opened_stages
-from annotation.services.derivation.run_choice import stages_without_choice
+from annotation.services.derivation.run_choice import judges_models, stages_without_choice
 from benchmarks.access import is_permitted
 from benchmarks.models import Benchmark, Item, Stage
 from benchmarks.pages.next_actions import NextAction
@@ -129,12 +129,15 @@ def _ready_stages(benchmark: Benchmark, stages: Iterable[Stage], wanted: Iterabl
 
 
 def _asked_stages(benchmark: Benchmark) -> list[Stage]:
-    """Stages at which the recipe, or somebody who wrote a way to ask models, has models answer."""
+    """Stages at which the recipe, or somebody who wrote a way to ask models, has models answer; and those whose answers
+    of models a later stage judges."""
     recipe = recipe_of(benchmark)
     of_recipe = [task.stage for task in recipe.prediction_tasks] if recipe else []
     written = [] if of_recipe else [condition.stage for condition in named_conditions(benchmark)]
-    answering = (stage for stage in benchmark.stages.all() if stage.display != JUDGED)
-    return _ready_stages(benchmark, answering, of_recipe + written)
+    stages = list(benchmark.stages.all())
+    judged = [key for stage in stages if judges_models(stage) for key in stage.derivation["from"]]
+    answering = (stage for stage in stages if stage.display != JUDGED)
+    return _ready_stages(benchmark, answering, of_recipe + written + judged)
 
 
 def _judged_stages(benchmark: Benchmark) -> list[Stage]:
@@ -157,7 +160,7 @@ def _with_run(benchmarks: Sequence[Benchmark]) -> Mapping[int, bool]:
 
 
 def plan_runs(benchmark: Benchmark, user: User) -> NextAction | None:
-    """The recipe asks models, and no run was begun here; answers may have been imported."""
+    """Models are to answer here, and no run was begun; answers may have been imported."""
     if not is_permitted(user, benchmark, "work_on"):
         return None
     if read_for_each(benchmark, _with_run):
@@ -169,7 +172,7 @@ def plan_runs(benchmark: Benchmark, user: User) -> NextAction | None:
         _("No model was run here yet."),
         _("Ask models"),
         reverse("predictions:ask_models", args=[benchmark.slug]),
-        _("The recipe asks models in “%(stage)s”.") % {"stage": answered[0].name},
+        _("Models are asked in “%(stage)s”.") % {"stage": answered[0].name},
     )
 
 

@@ -54,17 +54,25 @@ def run_choice(stage: Stage, params: Mapping[str, Any]) -> RunChoice:
 def stages_without_choice(stages: Iterable[Stage]) -> list[Stage]:
     """Of these stages those whose items come of answers of chosen runs, and for which no run is chosen yet; those that
     people's answers reach need none."""
-    wanting = [stage for stage in stages if _needs_choice(stage)]
+    wanting = [stage for stage in stages if needs_choice(stage)]
     rows = StageInput.objects.filter(stage__in=wanting, state=StageInput.State.CHOSEN) if wanting else ()
     chosen = {row.stage_id for row in rows}
     return [stage for stage in wanting if stage.pk not in chosen]
 
 
-def _needs_choice(stage: Stage) -> bool:
+def needs_choice(stage: Stage) -> bool:
+    """Whether the stage's items are answers of models alone, of runs that somebody chooses on its page."""
     if not is_judging(stage):
         return False
     params = stage.derivation.get("params", {})
     return bool(params.get("runs", "chosen") == "chosen" and params.get("people", "none") == "none")
+
+
+def judges_models(stage: Stage) -> bool:
+    """Whether answers of models are to be items of the stage, alone or beside those of people."""
+    if not is_judging(stage):
+        return False
+    return isinstance(stage.derivation.get("params", {}).get("runs"), Mapping) or needs_choice(stage)
 
 
 def prompt_variants(earlier: Sequence[Stage]) -> list[str]:
