@@ -16,6 +16,7 @@ from annotation.services.derivation.run_choice import stages_without_choice
 from benchmarks.models import Stage
 from benchmarks.pages.board import ALL_COHORTS, Cell, Note, Reading, Row, Rows, Sum, address, board_number
 from benchmarks.pages.plugin_pages import page_filling
+from benchmarks.queries.model_conditions import is_judging
 from benchmarks.rules.forecast import Forecast, forecast
 from people.models import Cohort
 
@@ -35,7 +36,8 @@ def cohort_rows(reading: Reading) -> Rows:
     note = ngettext("%(n)s person", "%(n)s people", people) % {"n": board_number(people)}
     asked = [counts.totals[stage.pk] for stage in reading.stages]
     is_stuck = any(row.is_stuck for row in rows) or any(cell.is_stuck for cell in cells.values())
-    total = Row(_("All cohorts"), cells, note, _end(asked, reading.at.date(), is_stuck=is_stuck), key=ALL_COHORTS)
+    end = _end(reading, {stage.pk: counts.totals[stage.pk] for stage in reading.stages}, is_stuck=is_stuck)
+    total = Row(_("All cohorts"), cells, note, end, key=ALL_COHORTS)
     sums = (
         [_recent_sum(reading, people), *_end_sum(total, rows, asked)]
         if any(row.wanted or row.answered for row in asked)
@@ -70,6 +72,8 @@ def _end_sum(total: Row, rows: Sequence[Row], asked: Sequence[CohortCounts]) -> 
         yield Sum(3, _("Complete by"), "", [reason, *([] if waits else [text])])
     elif missing:
         yield Sum(3, _("Complete by"), total.end, [text, _("at the median of the last seven days")])
+    elif total.end != _("Complete"):
+        yield Sum(3, _("Complete by"), "", [total.end])
     else:
         yield Sum(3, _("Complete by"), total.end, [])
 
@@ -113,20 +117,20 @@ def _unpaired_source(reading: Reading, stage: Stage, counts: ChainCounts) -> Sta
 
 def _row(reading: Reading, counts: ChainCounts, cohort: Cohort, reasons: Mapping[int, Note]) -> Row:
     """`reasons`: why stages have no items."""
-    cells, asked = {}, []
+    cells, asked = {}, {}
     for stage in reading.stages:
         of_cell = counts.cells.get((stage.pk, cohort.pk))
         if of_cell is not None:
             is_empty = not of_cell.wanted and not of_cell.answered
             empty = _empty_cell(reading, stage, cohort, of_cell, reasons) if is_empty else None
             cells[stage.pk] = empty or _cell(reading, counts, stage, cohort)
-            asked.append(of_cell)
+            asked[stage.pk] = of_cell
         elif n := reading.items[stage.pk].of_origin[cohort.label] if not stage.target_answers else 0:
             cells[stage.pk] = Cell(n, None, reading.items_url(stage, origin=cohort.label))
     people = counts.members.get(cohort.pk, 0)
     note = ngettext("%(n)s person", "%(n)s people", people) % {"n": board_number(people)}
     is_stuck = any(cell.is_stuck for cell in cells.values())
-    return Row(cohort.name, cells, note, _end(asked, reading.at.date(), is_stuck=is_stuck), key=cohort.pk)
+    return Row(cohort.name, cells, note, _end(reading, asked, is_stuck=is_stuck), key=cohort.pk)
 
 
 def _empty_cell(
@@ -306,19 +310,33 @@ def _pace(counts: CohortCounts, today: date) -> list[Note]:
     return [Note(_("%(n)s a day, until %(day)s") % numbers)]
 
 
-def _end(parts: Sequence[CohortCounts], today: date, *, is_stuck: bool) -> str:
+def _end(reading: Reading, parts: Mapping[int, CohortCounts], *, is_stuck: bool) -> str:
     """When all that is wanted now will be there: the latest of the stages; no day where one of them has no forecast.
-    Nothing is promised of a row with a stuck cell, and what waits for somebody else is not complete."""
+    Nothing is promised of a row with a stuck cell, and what waits for somebody else, or has no items yet, is not
+    complete. `parts` by the stage's id."""
     if is_stuck:
         return _("Stuck")
-    outlooks: list[Forecast] = [forecast(part.per_day, part.missing, today) for part in parts if part.wanted]
+    today = reading.at.date()
+    outlooks: list[Forecast] = [forecast(part.per_day, part.missing, today) for part in parts.values() if part.wanted]
     if not outlooks:
         return ""
     if all(outlook.reason == "complete" for outlook in outlooks):
-        return _("No forecast") if any(part.waits for part in parts) else _("Complete")
+        if any(part.waits for part in parts.values()):
+            return _("No forecast")
+        empty = (stage for stage in reading.stages if _waits_for_items(reading, stage, parts.get(stage.pk)))
+        stage = next(empty, None)
+        return _("Complete") if stage is None else _("“%(stage)s” has no items yet") % {"stage": stage.name}
     open_parts = [outlook for outlook in outlooks if outlook.reason != "complete"]
     days = [outlook.on for outlook in open_parts if outlook.on]
     return _day(max(days)) if len(days) == len(open_parts) else _("No forecast")
+
+
+def _waits_for_items(reading: Reading, stage: Stage, counts: CohortCounts | None) -> bool:
+    """Whether people are asked in a stage that nobody has given items: no import, or no answers of models to judge.
+    Another stage that follows may have none for good: nothing was accepted, or nobody disagreed."""
+    if counts is None or reading.items[stage.pk].total or (stage.derivation and not is_judging(stage)):
+        return False
+    return any(row.campaign.state != Campaign.State.CLOSED for row in counts.rows)
 
 
 def _day(day: date) -> str:

@@ -252,6 +252,31 @@ def test_a_row_with_a_stuck_cell_or_waiting_answers_is_not_complete(world: World
     assert rows["Egypt"]["end"] == rows["All cohorts"]["end"] == "Complete"
 
 
+def test_a_row_is_not_complete_while_a_judging_stage_has_no_items(world: World) -> None:
+    world.add_items(1)
+    first = world.stage
+    params = {"field": "relevance", "runs": {"settings": [""]}}
+    judge = Stage.objects.create(
+        benchmark=world.benchmark, key="judge", name="Judge", display="candidate", position=1, sheet=first.sheet,
+        derivation={"kind": "verdicts", "from": [first.key], "of": "results", "params": params},
+    )  # fmt: skip
+    openings = [StageOpening(stage.pk, {world.egypt.pk: 1}) for stage in (first, judge)]
+    open_chain(world.benchmark, openings, world.mara, timezone.now())
+    row = CampaignCohort.objects.get(campaign__stage=first)
+    answer(world, row, world.nour, row.slots.get())
+    rows = board(world)
+    assert "Complete" in rows["Egypt"][first.key], "this stage is"
+    assert rows["Egypt"]["end"] == rows["All cohorts"]["end"] == "“Judge” has no items yet"
+    assert sums(world)["Complete by"] == "“Judge” has no items yet"
+    Stage.objects.filter(pk=judge.pk).update(derivation={})
+    assert board(world)["Egypt"]["end"] == "“Judge” has no items yet", "nothing was imported"
+    Stage.objects.filter(pk=judge.pk).update(derivation={"kind": "promote", "from": [first.key]})
+    assert board(world)["Egypt"]["end"] == "Complete", "what follows may have no items for good"
+    Stage.objects.filter(pk=judge.pk).update(derivation={})
+    lifecycle.close(judge.campaigns.get(), world.mara, timezone.now())
+    assert board(world)["Egypt"]["end"] == "Complete", "nobody is asked there any more"
+
+
 def test_a_stage_that_is_open_for_models_only_has_no_cells_of_people(world: World) -> None:
     world.add_items(2)
     open_chain(world.benchmark, [StageOpening(world.stage.pk, {world.egypt.pk: 0})], world.mara, timezone.now())
