@@ -196,26 +196,29 @@ def _level(selection: Selection) -> Level:
 
 def _judge_standing(everybody: Ratings, model: int, majority: AgainstMajority | None, selection: Selection) -> Standing:
     """By order where the codes have one, else by how often the majority of the others says the same."""
+    people = select_ratings(everybody, everybody.rater != model)
+    are_shared = bool((np.bincount(people.unit) > 1).any())
     if majority is not None and selection.level == "nominal":
-        people = select_ratings(everybody, everybody.rater != model)
         each = tuple(against_majority(people, person).agreement for person in range(people.n_raters))
-        return Standing(majority.agreement, each, _mean_of(each, nominal=True), None)
+        return Standing(majority.agreement, each, _mean_of(each, nominal=True, are_shared=are_shared), None)
     position = judge_position(
         everybody, model, interval=NO_INTERVAL if selection.interval == "none" else Interval(over="units")
     )
     each = tuple(estimate for _number, estimate in position.people)
-    return Standing(position.judge, each, _mean_of(each, nominal=False), position.at_least_as_good)
+    ceiling = _mean_of(each, nominal=False, are_shared=are_shared)
+    return Standing(position.judge, each, ceiling, position.at_least_as_good)
 
 
-def _mean_of(people: tuple[Estimate, ...], nominal: bool) -> Estimate:
-    """The human ceiling: how a person agrees with the other people, on average; other people would give another."""
+def _mean_of(people: tuple[Estimate, ...], *, nominal: bool, are_shared: bool) -> Estimate:
+    """The human ceiling: how a person agrees with the other people, on average; other people would give another.
+    `are_shared`: whether any unit was rated by two of them."""
     values: Floats = np.array([one.value for one in people if one.value is not None], np.float64)
     units = max((one.n_units for one in people), default=0)
     estimate = mean(values, np.arange(values.size), scale=LOGIT if nominal else FISHER, method="mean of the people")
     few = estimate.interval_reason == "too_few_clusters_for_interval"
     estimate = replace(estimate, n_units=units, n_raters=int(values.size), resampled="raters")
     if estimate.value is None:
-        reasons = [one.reason for one in people if one.reason]
+        reasons = [one.reason for one in people if one.reason] if are_shared else ["no_pairable_units"]
         return replace(
             estimate, reason=reasons[0] if len(people) > 1 and reasons else "too_few_raters", n_raters=len(people)
         )

@@ -110,6 +110,28 @@ def test_people_who_never_vary_have_no_ceiling_for_that_reason(world: World) -> 
     assert line["ceiling"]["reason"] == "constant_ratings"
 
 
+@pytest.mark.parametrize("kind", ["rating", "choice"])
+def test_people_who_rated_different_items_have_no_ceiling_since_a_second_person_lacks(world: World, kind: str) -> None:
+    if kind == "choice":
+        stage = world.stage
+        options = [{"code": code, "label": {"en": f"Kind {code}"}} for code in "12345"]
+        stage.sheet["fields"][0] |= {"kind": "choice", "config": {"options": options}}
+        stage.save()
+    world.add_items(6)
+    campaign = an_open_campaign(world, cohorts=[world.egypt])
+    give_ratings(campaign, world.egypt, world.nour, dict(zip(world.items[:3], "123", strict=True)))
+    give_ratings(campaign, world.egypt, world.tarek, dict(zip(world.items[3:], "345", strict=True)))
+    fields = {"rater": "heron", "rater_kind": "model", "target": "Egypt", "field": "relevance"}
+    rows = [json.dumps({**fields, "item": one.key, "code": "3"}) for one in world.items]
+    simulated_study.import_ratings(campaign, world.mara, "\n".join(rows).encode(), "heron.jsonl")
+    mara = world.client(world.mara)
+    line = mara.get("/b/sea-and-river/judge.json").json()["cohorts"]["Egypt"]
+    assert line["ceiling"]["reason"] == line["alpha_people"]["reason"] == "no_pairable_units"
+    page = mara.get("/b/sea-and-river/judge/").content.decode()
+    assert "No picture or text has been rated by two people yet." in page
+    assert "rated no item in common" not in page
+
+
 def page(world: World, name: str, more: str = "") -> str:
     judge = Rater.objects.get(name=name).pk
     text: str = world.client(world.mara).get(f"/b/simulated-caire/judge/?judge={judge}{more}").content.decode()
