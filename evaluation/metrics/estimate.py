@@ -15,6 +15,8 @@ REASONS: dict[str, str] = {
     "no_ratings": "There are no ratings yet.",
     "free_text": "Free text has no agreement by default.",
     "not_comparable": "Everybody's answer is of its own kind; answers to this question are not compared.",
+    "own_culture": "Each cohort is asked about its own culture, so that their answers are not compared.",
+    "cohort_not_asked": "The stage does not ask this cohort, or the cohort is not chosen.",
     "too_few_raters": "Fewer than two raters have rated.",
     "no_pairable_units": "No unit has been rated by two raters.",
     "one_unit": "Only one unit has been rated twice; chance-corrected agreement needs two.",

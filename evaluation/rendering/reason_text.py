@@ -13,6 +13,8 @@ NO_VALUE: dict[str, tuple[Words, Words]] = {
         _("No agreement by default. Choose a measure on the page “Agreement”, under “Measure”."),
     ),
     "not_comparable": (_("Not compared."), _("Each person uploads a picture of their own.")),
+    "own_culture": (_("Not compared."), _("Each cohort is asked about its own culture.")),
+    "cohort_not_asked": (_("Not asked."), _("The stage does not ask this cohort, or the cohort is not chosen.")),
     "not_asked": (_("Not asked."), _("Nobody was asked about this label.")),
     "no_ratings": (_("No ratings yet."), ""),
     "too_few_raters": (_("Too few ratings."), ""),  # worded with its number below

@@ -6,7 +6,7 @@ the same files and addresses as tables of papers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from django.utils.translation import get_language, gettext_lazy
 from django.utils.translation import gettext as _
@@ -29,6 +29,7 @@ from evaluation.tables.table_inputs import EVERYBODY, TableInputs
 
 PEOPLE = ("person",)
 TWO, SECONDS = Rounding(2), Rounding(1)
+NOT_ASKED = Cell(Estimate.undefined(reason="cohort_not_asked", method="none"))
 
 
 def _label(entry: StageEntry, selection: Selection, field: str, inputs: TableInputs) -> str:
@@ -56,9 +57,18 @@ def _cohorts(inputs: TableInputs) -> list[str]:
     return [cohort.label for cohort in inputs.catalogue.cohorts.values()]
 
 
-def _cells(labels: Iterable[str], by_cohort: dict[str, Estimate]) -> Iterator[Cell]:
+def _cells(labels: Iterable[str], by_cohort: Mapping[str, Estimate]) -> Iterator[Cell]:
+    """A number or a reason for each cohort."""
     for label in labels:
-        yield Cell(by_cohort[label], rounding=TWO) if label in by_cohort else Cell(empty=True)
+        yield Cell(by_cohort[label], rounding=TWO) if label in by_cohort else NOT_ASKED
+
+
+def _together(entry: StageEntry, by_cohort: Mapping[str, Estimate]) -> Estimate:
+    """Of all cohorts, where the question has no estimate of them together."""
+    if entry.has_target:
+        return Estimate.undefined(reason="own_culture", method="none")
+    [of_the_only_cohort] = by_cohort.values()
+    return of_the_only_cohort
 
 
 # ---- agreement of each question -------------------------------------------------------------------------------------
@@ -69,7 +79,8 @@ def build_agreement(inputs: TableInputs) -> Table:
     stage asks nobody about a culture of their own."""
     catalogue = inputs.catalogue
     together = (campaign for entry in catalogue.stages if not entry.has_target for campaign in entry.campaigns)
-    if any(len(campaign.cohorts) > 1 for campaign in together):
+    is_pooled = any(len(campaign.cohorts) > 1 for campaign in together)
+    if is_pooled:
         catalogue = catalogue.with_pooled()
     labels: list[str] = [cohort.label for cohort in catalogue.cohorts.values()]
 
@@ -83,6 +94,8 @@ def build_agreement(inputs: TableInputs) -> Table:
             for measure, estimate in zip(row.measures, row.estimates, strict=True):
                 estimates.setdefault((row.field, str(measure.label)), {})[row.cohort.label] = estimate
         for (field, measure_label), by_cohort in estimates.items():
+            if is_pooled and labels[0] not in by_cohort:
+                by_cohort[labels[0]] = _together(entry, by_cohort)
             yield Row(measure_label, tuple(_cells(labels, by_cohort)), _label(entry, selection, field, inputs))
 
     rows = _each_stage(inputs, read)

@@ -8,6 +8,7 @@ import pytest
 from django.http import QueryDict
 
 from annotation.models import Campaign
+from annotation.services.campaigns import lifecycle
 from benchmarks.models import Benchmark
 from evaluation.reports.agreement import agreement
 from evaluation.reports.judge_report import judge_report
@@ -16,10 +17,11 @@ from evaluation.selections.catalogue import catalogue_of
 from evaluation.selections.selection import select
 from evaluation.tables.general import GENERAL_TABLES
 from evaluation.tables.registry import tables_of
+from tests.chains.link_client import text_of
 from tests.evaluation.data import NOON, an_open_campaign, table
 from tests.evaluation.output_forms import table_forms
 from tests.evaluation.sample_tables import model, store_answers
-from tests.personas import World
+from tests.personas import World, make_items
 
 pytestmark = pytest.mark.django_db
 KEYS = [spec.key for spec in GENERAL_TABLES]
@@ -94,6 +96,37 @@ def test_cohorts_that_are_asked_the_same_have_a_column_together(world: World, co
     assert (report.cohort.label, questions["columns"][0]) == ("All cohorts", "All cohorts")
     shown = cell(questions, questions["rows"][0]["label"], "All cohorts")["estimate"]
     assert shown["value"] == report.estimates[0].value is not None
+
+
+def test_every_cell_of_agreement_has_a_value_or_a_reason(world: World, composed: Benchmark) -> None:
+    """A stage about cultures, one that asks all cohorts the same, and one that asks a single cohort."""
+    first = world.stage
+    both, egyptian = (
+        composed.stages.create(
+            key=key, name=key, position=place, display=first.display, sheet=first.sheet, has_target=False
+        )
+        for place, key in enumerate(("both", "egyptian"), start=1)
+    )
+    make_items(both, 4)
+    make_items(egyptian, 4)
+    for stage, cohorts in ((both, (world.egypt, world.brazil)), (egyptian, (world.egypt,))):
+        campaign = lifecycle.create(stage, "Round 1", world.owner, dict.fromkeys(cohorts, 2))
+        lifecycle.open_campaign(campaign, world.owner, NOON)
+        table(campaign, world.egypt, list(stage.items.all()), {world.nour: "1234", world.tarek: "1243"})
+    data = forms_of(world, "all-questions")["data"]
+    cells = {row["group"].partition(":")[0]: row["cells"] for row in data["rows"]}
+    assert data["columns"][0] == "All cohorts" and len(cells) == 3
+    for row in cells.values():
+        assert not any(each["empty"] for each in row)
+        assert all(each["estimate"]["value"] is not None or each["estimate"]["reason"] for each in row)
+    by_stage = {name: dict(zip(data["columns"], row, strict=True)) for name, row in cells.items()}
+    assert by_stage[first.name]["All cohorts"]["estimate"]["reason"] == "own_culture"
+    alone = by_stage["egyptian"]
+    assert alone["All cohorts"]["estimate"] == alone["Egypt"]["estimate"] and alone["Egypt"]["estimate"]["value"]
+    assert alone["Brazil"]["estimate"]["reason"] == "cohort_not_asked"
+    page = text_of(world.client(world.mara).get(f"/b/{composed.slug}/tables/all-questions/").content.decode())
+    assert "Not compared. Each cohort is asked about its own culture." in page
+    assert "The stage does not ask this cohort, or the cohort is not chosen." in page and "not in this table" not in page
 
 
 def test_the_pace_is_of_people_who_count(world: World, composed: Benchmark) -> None:
