@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from django import forms
+from django.db.models import Max
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -48,10 +49,28 @@ ASKS: Mapping[str, tuple[str, ...]] = {
     Kind.ACCURACY: ("question", "rows", "key"),
 }
 """What the form of a kind asks besides the name."""
+OF_QUESTION = ("rows", "first", "second", "key")  # what there is to choose depends on the question
+COLUMN_LABELS: Mapping[str, Any] = {
+    "candidate": gettext_lazy("Judged answers"),
+    "candidate_by": gettext_lazy("Authors of judged answers"),
+    "setting": gettext_lazy("Prompt variants of judged answers"),
+    "question": gettext_lazy("Items whose answers are judged"),
+    "option_a": gettext_lazy("Texts of side A"),
+    "option_b": gettext_lazy("Texts of side B"),
+}
+"""Columns that derivations write, by what a researcher calls them."""
+MEMBERS: Mapping[str, Any] = {
+    "concept": gettext_lazy("Concepts"), "origin": gettext_lazy("Origins"), "condition": gettext_lazy("Conditions")
+}  # fmt: skip
+NO_COLUMN = frozenset({"run", "references", "pictures", "groups", "agreement"})  # they name no group of items
 
 
 class BenchmarkTableForm(StyledFormMixin, forms.Form):
-    """Of one kind. A value that does not fit another is refused beside it."""
+    """Of one kind. A value that does not fit another is refused beside it.
+
+    Where answers or rows are to be chosen, they are those of one question: the posted one, else `question` if the
+    kind has it, else that of `initial`, else the first. `chosen` is its value, and None for other kinds.
+    """
 
     name = forms.CharField(
         label=gettext_lazy("Name"), max_length=120, required=False,
@@ -65,18 +84,20 @@ class BenchmarkTableForm(StyledFormMixin, forms.Form):
     second = forms.ChoiceField(label=gettext_lazy("Answer by which side B wins"), required=False)
     key = forms.ChoiceField(label=gettext_lazy("Column of the item that says what is right"))
 
-    def __init__(self, *args: Any, benchmark: Benchmark, kind: str, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, benchmark: Benchmark, kind: str, question: str = "", **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.kind, self.stages = Kind(kind), list(benchmark.stages.all())
-        names = list(dict.fromkeys(name for stage in self.stages for name in context_names(stage)))
-        codes = dict(pair for stage in self.stages for row in _fields(stage) for pair in codes_of(row))
+        questions = list(self._questions())
+        self.chosen = self._chosen([value for value, _label in questions], question)
+        stage, row = self._question_of(self.chosen or "")
+        columns = _columns(stage) if stage else []
         choices: dict[str, list[tuple[str, Any]]] = {
             "stage": [(stage.key, stage.name) for stage in self.stages],
-            "question": list(self._questions()),
+            "question": questions,
             "measure": list(OF_RANKING if self.kind == Kind.RANKING else OF_MODELS),
-            "rows": self._rows(names),
-            "first": [("", _("Choose")), *((code, f"{label} ({code})") for code, label in codes.items())],
-            "key": [(name, name) for name in names],
+            "rows": self._rows(stage, columns),
+            "first": [("", _("Choose")), *codes_of(row)],
+            "key": columns,
         }
         choices["second"] = choices["first"]
         for field in [field for field in self.fields if field != "name"]:
@@ -86,19 +107,39 @@ class BenchmarkTableForm(StyledFormMixin, forms.Form):
                 del self.fields[field]
         if "first" in self.fields:
             self.fields["second"].help_text = _("Of a comparison of two. Every other answer is half a win for both.")
+        if self.chosen is not None:
+            self.fields["question"].widget = forms.HiddenInput()
+            self.initial["question"] = self.chosen
+
+    @property
+    def questions(self) -> list[tuple[str, str]]:
+        """To choose from in a form of its own, before what depends on the question."""
+        return list(self.fields["question"].choices) if self.chosen is not None else []  # type: ignore[attr-defined]
+
+    def _chosen(self, questions: Sequence[str], asked: str) -> str | None:
+        if "question" not in ASKS[self.kind] or not {*OF_QUESTION} & {*ASKS[self.kind]}:
+            return None
+        candidates = (self.data.get("question", ""), asked, self.initial.get("question", ""))
+        return next((value for value in candidates if value in questions), next(iter(questions), ""))
+
+    def _question_of(self, value: str) -> tuple[Stage | None, Mapping[str, Any]]:
+        key, _bar, field = value.partition("|")
+        return next((stage for stage in self.stages if stage.key == key), None), self._row(key, field)
 
     def _questions(self) -> Iterator[tuple[str, str]]:
         for stage in self.stages:
             for row in _fields(stage):
                 if self.kind == Kind.AGREEMENT or _is_coded(row):
-                    yield f"{stage.key}|{row['key']}", f"{stage.name}: {question_title(row)}"
+                    yield f"{stage.key}|{row['key']}", f"{stage.name}: {question_title(row)}".replace("{target}", "…")
 
-    def _rows(self, names: list[str]) -> list[tuple[str, Any]]:
-        columns = [(f"context.{name}", _("Their “%(name)s”") % {"name": name}) for name in names]
+    def _rows(self, stage: Stage | None, columns: Sequence[tuple[str, Any]]) -> list[tuple[str, Any]]:
+        """What the items of the stage are told apart by; while there are none, what any items may be."""
+        used = _used_members(stage) if stage else frozenset()
         of_items = [
-            (ITEM, _("Items, by their text")), ("concept", _("Concepts")), ("origin", _("Origins")),
-            ("condition", _("Conditions")), *columns,
-        ]  # fmt: skip
+            (ITEM, _("Items, by their text")),
+            *((name, label) for name, label in MEMBERS.items() if not used or name in used),
+            *((f"context.{name}", label) for name, label in columns),
+        ]
         return of_items if self.kind == Kind.RANKING else [(COHORT, _("Cohorts")), *of_items[1:], of_items[0]]
 
     def clean(self) -> dict[str, Any]:
@@ -144,6 +185,18 @@ def initial_of(table: BenchmarkTable) -> dict[str, Any]:
         "name": table.name, "stage": table.stage, "question": f"{table.stage}|{table.field}", "rows": table.rows,
         "measure": table.measure, **table.options,
     }  # fmt: skip
+
+
+def _columns(stage: Stage) -> list[tuple[str, Any]]:
+    """Names in the context of the stage's items, each as a researcher knows it."""
+    names = (name for name in context_names(stage) if name not in NO_COLUMN)
+    return [(name, COLUMN_LABELS.get(name, _("Their “%(name)s”") % {"name": name})) for name in names]
+
+
+def _used_members(stage: Stage) -> frozenset[str]:
+    """Which of these the items of a stage have. One query."""
+    largest = stage.items.filter(withdrawn_at=None).aggregate(**{name: Max(name) for name in MEMBERS})
+    return frozenset(name for name, value in largest.items() if value)
 
 
 def _fields(stage: Stage) -> list[dict[str, Any]]:

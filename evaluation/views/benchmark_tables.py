@@ -24,7 +24,8 @@ from people.views.request_helpers import current_user
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def edit_table(request: HttpRequest, slug: str) -> HttpResponse:
-    """A new table of `?kind=`, or the one of `?table=`; without either the kinds there are."""
+    """A new table of `?kind=`, or the one of `?table=`; without either the kinds there are. `?question=`: what the
+    answers and rows to choose from are of."""
     benchmark = benchmark_for(request.user, slug, can="work_on")
     table = _table(benchmark, request.GET.get("table", ""))
     kind = table.kind if table else request.GET.get("kind", "")
@@ -37,7 +38,9 @@ def edit_table(request: HttpRequest, slug: str) -> HttpResponse:
         messages.success(request, _("The table “%(name)s” is removed.") % {"name": table.name})
         return redirect("evaluation:tables", slug)
     initial = initial_of(table) if table else None
-    form = BenchmarkTableForm(request.POST or None, benchmark=benchmark, kind=kind, initial=initial)
+    form = BenchmarkTableForm(
+        request.POST or None, benchmark=benchmark, kind=kind, initial=initial, question=request.GET.get("question", "")
+    )
     if request.method == "POST" and form.is_valid():
         saved = save_table(benchmark, table, form.values(), current_user(request))
         return redirect("evaluation:table", slug, saved.key)

@@ -356,10 +356,20 @@ def compose_tables(study: Study) -> None:
     kinds = {"agreement": "Agreement by cohort", "models": "Models against people", "ranking": "Ranking"}
     for name, (kind, values) in TABLES.items():
         study.researcher.go("Results", "Tables", "Create a table", kinds[kind])
+        if kind == "ranking":
+            choose_question(study.window, values["question"])
+            values = {label: value for label, value in values.items() if label != "question"}
         study.researcher.submit("Save table", {"name": name, **values})
     tables = tables_of(study)
     tables.check()
     tables.check_forms(name.lower().replace(" ", "-") for name in TABLES)
+
+
+def choose_question(page: Page, question: str) -> None:
+    """The form then offers what belongs to it."""
+    page.get_by_label("Question").select_option(question)
+    expect(page).to_have_url(re.compile("question="))
+    expect(page.locator(f"form input[name='question'][value='{question}']")).to_have_count(1)
 
 
 def tables_of(study: Study) -> ProverbTables:

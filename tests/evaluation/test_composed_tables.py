@@ -1,6 +1,7 @@
 """Tables that a researcher composes on a page: each kind in every form, and what does not fit is refused beside it."""
 
 import math
+import re
 from typing import Any
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from benchmarks.models import Benchmark, Item
 from evaluation.models import BenchmarkTable
 from evaluation.tables.registry import tables_of
+from tests.chains.link_client import text_of
 from tests.evaluation.data import an_open_campaign, table
 from tests.evaluation.output_forms import table_data, table_forms
 from tests.evaluation.sample_tables import model, store_answers
@@ -178,6 +180,40 @@ def test_what_does_not_fit_is_refused_in_place(world: World, answered: Benchmark
         assert reply.status_code == 400 and message in reply.content.decode()
     assert not BenchmarkTable.objects.exists()
     assert world.client(world.mara).get(f"/b/{answered.slug}/tables/new/?kind=nothing").status_code == 404
+
+
+def options_of(page: str, name: str) -> dict[str, str]:
+    """Of a select what each value is called."""
+    select = re.search(rf'<select[^>]*name="{name}".*?</select>', page, re.DOTALL)
+    assert select, f"no {name}"
+    return {value: text_of(label) for value, label in re.findall(r'<option value="([^"]*)"[^>]*>(.*?)</option>', select[0])}
+
+
+def test_a_table_offers_the_answers_and_rows_of_the_chosen_question_by_their_labels(
+    world: World, compared: Benchmark
+) -> None:
+    first, sheet = world.stage, {"fields": [{
+        "key": "verdict", "kind": "choice", "version": 1, "label": {"en": "Does it convince?"}, "required": True,
+        "config": {"options": [{"code": "0", "label": {"en": "No way"}}, {"code": "1", "label": {"en": "Sure"}}]},
+    }]}  # fmt: skip
+    judge = compared.stages.create(key="judge", name="Judge", position=1, display="candidate", sheet=sheet)
+    context = {"candidate": "Tea", "candidate_by": "human", "setting": "", "run": None, "references": ["Tea"], "era": "x"}
+    judge.items.create(key="j", origin="Egypt", context=context)
+    mara, url = world.client(world.mara), f"/b/{compared.slug}/tables/new/?kind=ranking"
+    page = mara.get(url).content.decode()
+    assert list(options_of(page, "question")) == [f"{first.key}|{QUESTION}", "judge|verdict"]
+    assert set(options_of(page, "first")) == {"", "1", "2", "3", "4", "5"}
+    assert options_of(page, "first")["5"] == "Highly relevant" and "context.option_a" in options_of(page, "rows")
+    page = mara.get(f"{url}&question=judge|verdict").content.decode()
+    assert options_of(page, "first") == options_of(page, "second") == {"": "Choose", "0": "No way", "1": "Sure"}
+    assert options_of(page, "rows") == {
+        "item": "Items, by their text", "origin": "Origins", "context.candidate": "Judged answers",
+        "context.candidate_by": "Authors of judged answers",
+        "context.setting": "Prompt variants of judged answers", "context.era": "Their “era”",
+    }  # fmt: skip
+    assert mara.post(url, {"question": "judge|verdict", "measure": "mean", "rows": "origin"}).status_code == 302
+    assert BenchmarkTable.objects.get().stage == "judge"
+    assert mara.post(url, {"question": "judge|verdict", "measure": "mean", "rows": "concept"}).status_code == 400
 
 
 def test_only_who_works_on_the_benchmark_composes_tables(world: World, answered: Benchmark) -> None:
