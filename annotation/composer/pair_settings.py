@@ -19,8 +19,12 @@ from benchmarks.rules.derivations.pair import NOTHING, SIDE_TEXTS
 
 Choices = Sequence[tuple[str, Any]]
 LEAST_SIMILARITY = 0.92  # that 3XCM takes for texts by BGE-M3
-NEW_PAIR = {"text": NOTHING, "context": {"option_a": "a.item.text", "option_b": "b.item.text"}}
-"""What a new pair begins with: the texts of both items, side by side."""
+NEW_PAIR = {
+    "text": NOTHING,
+    "context": {"option_a": "a.item.text", "option_b": "b.item.text"},
+    "different_texts": True,
+}
+"""What a new pair begins with: the texts of both items, side by side, if they differ."""
 OWN_TEXTS = "own"
 """Stands in the form for two sides that are read from different fields."""
 PER = (
@@ -44,6 +48,7 @@ def pair_settings(
             "which", "fold", _("Which of these pairs"),
             row=(
                 Setting("per", "select", _("A pair is"), choices=PER, start="item", redraws=True),
+                Setting("different_texts", "bool", _("Leave out pairs with one text on both sides"), start=False),
                 Setting("most", "int", _("Maximum pairs per group"), optional=True),
                 near_setting(params.get("near"), items),
                 alike,
@@ -108,6 +113,8 @@ def pair_for_form(params: Mapping[str, Any]) -> dict[str, Any]:
 
 def tidy_pair(params: dict[str, Any]) -> None:
     """The parameters as the rule reads them. Texts written for each side stay until a choice is made."""
+    if params.get("different_texts") is False:
+        params.pop("different_texts")
     shows = params.pop("shows", None)
     if not isinstance(shows, str) or shows in ("", NOTHING, OWN_TEXTS):
         return

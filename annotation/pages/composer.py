@@ -180,6 +180,13 @@ def _of_pairs(count: DerivedCount, names: Mapping[str, str]) -> list[str]:
     if count.example is not None:
         first, second = (textwrap.shorten(text, 80, placeholder="…") for text in count.example)
         lines.append(_("For example “%(first)s” next to “%(second)s”.") % {"first": first, "second": second})
+    if count.left_out:
+        words = ngettext(
+            "%(n)s pair is left out: both sides have the same text.",
+            "%(n)s pairs are left out: both sides have the same text.",
+            count.left_out,
+        )
+        lines.append(words % {"n": count.left_out})
     if count.repeated:
         words = ngettext(
             "%(n)s of %(read)s pair shows the same text on both sides.",

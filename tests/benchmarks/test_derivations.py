@@ -8,7 +8,15 @@ from typing import Any
 
 import pytest
 
-from benchmarks.rules.derivations import Derivation, DerivationError, DerivationSource, ItemDraft, PictureRef, Result
+from benchmarks.rules.derivations import (
+    Derivation,
+    DerivationError,
+    DerivationSource,
+    ItemDraft,
+    PictureRef,
+    Result,
+    pair,
+)
 
 
 def item(key: str, number: int = 0, stage: str = "one", **more: Any) -> DerivationSource:
@@ -169,6 +177,22 @@ def test_two_targets_of_an_item_are_no_pair_and_make_no_pair_twice() -> None:
     ]
     other = derive(results, "pair", {**TEXTS, "sides": "unit.target"})
     assert len(other) == 2, "each of the two with the other target"
+
+
+def test_pairs_that_show_one_text_twice_are_left_out_on_request() -> None:
+    results = [result(key, item={"text": text}) for key, text in zip("pqrs", ("Tea", "Tea", "", ""), strict=True)]
+    assert len(derive(results, "pair", TEXTS)) == 6
+    unequal = {**TEXTS, "different_texts": True}
+    keys = {draft.key for draft in derive(results, "pair", unequal)}
+    assert keys == {"p+r", "p+s", "q+r", "q+s", "r+s"}, "two without a text show no text twice"
+    left_out: list[Any] = []
+    assert len(list(pair.choose_pairs(results, {**unequal, "most": 2}, 0, left_out))) == 2
+    assert [{side.name for side in both} for both in left_out] == [{"p", "q"}], "no pair of the limit is lost to it"
+    mixed = {"context": {"option_a": "a.item.text", "option_b": "b.item.key"}, "different_texts": True}
+    same = [result("p", item={"text": "q"}), result("q", item={"text": "p"})]
+    assert derive(same, "pair", mixed) == [], "whichever is drawn as A, both sides show its key"
+    with pytest.raises(DerivationError, match="different_texts"):
+        derive(results, "pair", {**TEXTS, "different_texts": "yes"})
 
 
 def test_a_pair_needs_no_text_above_it() -> None:

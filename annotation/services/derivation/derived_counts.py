@@ -25,7 +25,8 @@ MOST_READ = 1_000
 
 @dataclass(frozen=True)
 class DerivedCount:
-    """Items that a derivation makes; of pairs with texts also the first, and how many of those read repeat a text.
+    """Items that a derivation makes; of pairs with texts also the first, how many of those read repeat a text, and how
+    many were left out since they do.
 
     `unshared`: what pairs must share, and no source has a value for. `cultures`: items by the label of the cohort whose
     own they are, empty where not known; `about`: how many of them hold an answer about a culture."""
@@ -34,6 +35,7 @@ class DerivedCount:
     example: tuple[str, str] | None = None
     repeated: int = 0
     read: int = 0
+    left_out: int = 0
     unshared: tuple[str, ...] = ()
     cultures: Mapping[str, int] = field(default_factory=dict)
     about: int = 0
@@ -72,18 +74,19 @@ def preview_derived(stage: Stage, derivation: Mapping[str, Any], most: int = MOS
 
 def _count_pairs(results: Sequence[Result], parsed: Derivation, most: int) -> DerivedCount:
     items, texts, cultures = 0, list[tuple[str, str]](), Counter[str]()
+    left_out: list[pair.Pair] = []
     is_about = any(result.culture or result.item.answer_target for result in results)
-    for two in islice(pair.choose_pairs(results, parsed.params, parsed.seed), most + 1):
+    for two in islice(pair.choose_pairs(results, parsed.params, parsed.seed, left_out), most + 1):
         items += 1
         if is_about:
             cultures[pair.pair_culture(two, parsed.params, parsed.seed)] += 1
         if items <= MOST_READ:
             texts.append(pair.side_texts(two, parsed.params, parsed.seed))
-    repeated = sum(bool(first) and first == second for first, second in texts)
+    repeated = sum(pair.is_one_text(*sides) for sides in texts)
     example = next((two for two in texts if all(two) and two[0] != two[1]), next(filter(all, texts), None))
-    unshared = () if items else _unshared(results, parsed)
+    unshared = () if items or left_out else _unshared(results, parsed)
     about = items - cultures[""] if is_about else 0
-    return DerivedCount(items, example, repeated, len(texts), unshared, cultures, about)
+    return DerivedCount(items, example, repeated, len(texts), len(left_out), unshared, cultures, about)
 
 
 def _unshared(results: Sequence[Result], parsed: Derivation) -> tuple[str, ...]:

@@ -3,14 +3,14 @@
 params: per ("item": each item and target once; "answer": each answer), by (only within what they share: a field, or a
 list of fields that must all be the same), sides (only where this differs), near ([[key, key, similarity], ...]: only
 these), similar ({"fact": key, "least": cosine}: only those that a model finds so alike, by a fact that is a vector),
-most (pairs in each group); text, concept, origin, condition and context are "a.<where>" or "b.<where>", or "none".
+different_texts (true: none that shows one text on both sides), most (pairs in each group); text, concept, origin, condition and context are "a.<where>" or "b.<where>", or "none".
 Which of the two is `a` is drawn with the seed.
 
 No item is paired with itself, and two items are one pair, in whatever order they come. Two answers to one item are a
 pair only where each answer is a side and `sides` says in what they differ.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -37,7 +37,7 @@ from benchmarks.rules.derivations.contract import (
 from benchmarks.rules.derivations.cultures import paired_cultures, shared_culture
 from benchmarks.rules.derivations.likeness import Likeness, check_similar, similar_items
 
-OWN = frozenset({"by", "sides", "near", "similar", "most"})
+OWN = frozenset({"by", "sides", "near", "similar", "different_texts", "most"})
 NOTHING = "none"
 SIDE_TEXTS = ("option_a", "option_b")
 """Names in the context of what stands on each side."""
@@ -64,6 +64,8 @@ def check(params: Mapping[str, Any]) -> None:
         require_path(params["sides"], "params.sides")
     if not isinstance(params.get("most", 1), int) or params.get("most", 1) < 1:
         raise DerivationError("params.most", "must be a number from 1")
+    if not isinstance(params.get("different_texts", False), bool):
+        raise DerivationError("params.different_texts", "must be true or false")
     _check_near(params.get("near", []))
     if "similar" in params:
         check_similar(params["similar"])
@@ -97,9 +99,12 @@ def derive(results: Sequence[Result], params: Mapping[str, Any], seed: int) -> l
     return sorted(drafts, key=lambda draft: draft.key)
 
 
-def choose_pairs(results: Sequence[Result], params: Mapping[str, Any], seed: int) -> Iterator[Pair]:
-    """The pairs that become items: lazily, so that they can be counted up to a limit."""
-    return _choose(results, params, seed, _likeness(results, params))
+def choose_pairs(
+    results: Sequence[Result], params: Mapping[str, Any], seed: int, left_out: list[Pair] | None = None
+) -> Iterator[Pair]:
+    """The pairs that become items: lazily, so that they can be counted up to a limit. To `left_out` those are added
+    that do not, since both sides show one text."""
+    return _choose(results, params, seed, _likeness(results, params), left_out)
 
 
 def _likeness(results: Sequence[Result], params: Mapping[str, Any]) -> Likeness | None:
@@ -111,9 +116,14 @@ def _likeness(results: Sequence[Result], params: Mapping[str, Any]) -> Likeness 
     return {pair: similar[pair] for pair in listed if pair in similar} if listed else similar
 
 
-def _choose(results: Sequence[Result], params: Mapping[str, Any], seed: int, alike: Likeness | None) -> Iterator[Pair]:
+def _choose(
+    results: Sequence[Result], params: Mapping[str, Any], seed: int, alike: Likeness | None,
+    left_out: list[Pair] | None = None,
+) -> Iterator[Pair]:  # fmt: skip
     for _values, group in sorted(group_by_values(results, grouping_fields(params)).items()):
         pairs = _pairs(_sides(group, params), params, alike)
+        if params.get("different_texts"):
+            pairs = _with_different_texts(pairs, params, seed, [] if left_out is None else left_out)
         if "most" in params:
             yield from sorted(pairs, key=lambda two: seeded_random(seed, _name(two)))[: params["most"]]
         else:
@@ -171,6 +181,38 @@ def _pairs(sides: Sequence[Side], params: Mapping[str, Any], alike: Likeness | N
             continue
         if alike is None or frozenset((side.first.item.key, other.first.item.key)) in alike:
             yield side, other
+
+
+def _with_different_texts(
+    pairs: Iterator[Pair], params: Mapping[str, Any], seed: int, left_out: list[Pair]
+) -> Iterator[Pair]:
+    shows_one_text = _text_comparison(params, seed)
+    for pair in pairs:
+        if shows_one_text(pair):
+            left_out.append(pair)
+        else:
+            yield pair
+
+
+def _text_comparison(params: Mapping[str, Any], seed: int) -> Callable[[Pair], bool]:
+    """Whether both sides of a pair show one text. Two sides without a text show none."""
+    context = params.get("context", {})
+    first, second = (str(context.get(name, NOTHING)) for name in SIDE_TEXTS)
+    if first[:2] == second[:2] or first[2:] != second[2:]:
+        return lambda pair: is_one_text(*side_texts(pair, params, seed))
+
+    texts: dict[str, str] = {}  # by the name of a side: whichever is drawn as A, it shows the same
+
+    def text_of(side: Side) -> str:
+        if side.name not in texts:
+            texts[side.name] = value_text(read_path(first[2:], side.first))
+        return texts[side.name]
+
+    return lambda pair: is_one_text(text_of(pair[0]), text_of(pair[1]))
+
+
+def is_one_text(first: str, second: str) -> bool:
+    return bool(first) and first == second
 
 
 def _name(pair: Pair) -> str:

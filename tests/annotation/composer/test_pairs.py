@@ -226,9 +226,29 @@ def test_sides_that_would_show_one_text_twice_are_named_before_publishing(world:
     assert warning not in page
     post_form(client, url, "save", change={"s:derivation.params.sides": ""})
     page = client.get(url).content.decode()
-    assert "112 of 112 pairs show the same text on both sides." in page, "all answered the same"
+    assert "112 pairs are left out: both sides have the same text." in page, "all answered the same"
+    assert "0 items result" in page
+    post_form(client, url, "save", change={"b:derivation.params.different_texts": "0"})
+    page = client.get(url).content.decode()
+    assert "112 of 112 pairs show the same text on both sides." in page and "left out" not in page
     post_form(client, url, "save", change={"m:derivation.params.by": "answer"})
     assert "Both sides show what they must share" in client.get(url).content.decode()
+
+
+def test_new_pairs_leave_out_equal_texts_and_say_how_many(world: World, texts: Stage) -> None:
+    repeated = texts.items.order_by("key")[3]
+    repeated.text = "Proverb 0"
+    repeated.save()
+    client = world.client(world.mara)
+    stage, url = pair_stage(world, client)
+    page = client.get(url).content.decode()
+    assert "1 pair is left out: both sides have the same text." in page and "27 items result" in page
+    assert post_form(client, url, "publish").status_code == 302
+    process_derivations()
+    stage.refresh_from_db()
+    assert stage.derivation["params"]["different_texts"] is True
+    shown = [tuple(item.context.values()) for item in stage.items.all()]
+    assert len(shown) == 27 and all(first != second for first, second in shown)
 
 
 def test_both_sides_may_have_to_share_several_values(world: World, texts: Stage) -> None:
