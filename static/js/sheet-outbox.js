@@ -47,12 +47,15 @@ export class Device {
   }
 }
 
-/** Answers that could not be sent, oldest first. Sent again with the same key until they are taken. */
+/**
+ * Answers that could not be sent, oldest first. Sent again with the same key until they are taken. All windows share it:
+ * `filled` and `emptied` hear what another one did to it.
+ */
 export class Outbox {
-  constructor(device, { arrived, away, out, emptied }) {
-    Object.assign(this, { device, arrived, away, out, emptied, tries: 0, timer: 0, busy: false });
+  constructor(device, { arrived, away, out, filled, emptied }) {
+    Object.assign(this, { device, arrived, away, out, filled, emptied, tries: 0, timer: 0, busy: false });
     addEventListener("online", () => this.flush());
-    addEventListener("storage", ({ key }) => key === `${device.mine}outbox` && !this.waiting.length && this.emptied());
+    addEventListener("storage", ({ key }) => key === `${device.mine}outbox` && (this.waiting.length ? this.filled() : this.emptied()));
   }
 
   get waiting() {

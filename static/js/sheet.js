@@ -13,7 +13,7 @@ const UNSEEN = 600; // ms within which a key or a click was meant for the sheet 
 const $ = (id) => document.getElementById(id);
 const page = document.body;
 const device = new Device(page.dataset.person);
-const outbox = new Outbox(device, { arrived, away: lineAway, out: () => signedOut(true), emptied });
+const outbox = new Outbox(device, { arrived, away: lineAway, out: () => signedOut(true), filled, emptied });
 const autosave = new Autosave({ read: draftNow, saved: draftSaved });
 const windows = new Windows(page.dataset.person, { others: twin, answered: answeredThere });
 const locale = document.documentElement.lang;
@@ -364,8 +364,15 @@ function emptied() {
   else if (wasAway && unsaved) autosave.save();
 }
 
+/** Another window's answer waits as well: the page says so, and not only that the last one here is saved. */
+function filled() {
+  if (!tellsWaiting()) watchSending();
+}
+
+const tellsWaiting = () => saved?.words === "saving" || saved?.words === "here";
+
 function hushWaiting() {
-  if (saved?.words === "saving" || saved?.words === "here") hush();
+  if (tellsWaiting()) hush();
 }
 
 async function ask(url, body) {
@@ -553,6 +560,7 @@ function settle(take) {
 // ---- words that tell ---------------------------------------------------------------------------------------------
 
 function say(words, at) {
+  if (words === "draft" && outbox.waiting.length && tellsWaiting()) return; // an answer that waits matters more
   saved = { words, at };
   tell();
 }
@@ -867,7 +875,8 @@ addEventListener("keydown", (event) => {
 addEventListener("pagehide", () => autosave.waits && form && keepHere());
 addEventListener("pageshow", (event) => {
   if (!event.persisted) return;
-  if (!outbox.waiting.length) hushWaiting(); // a page between has sent it
+  if (outbox.waiting.length) filled();
+  else hushWaiting(); // a page between has sent it
   loadSoon();
 });
 

@@ -1,5 +1,6 @@
 """One sheet in two windows: each is told of the other, and what was written in either is kept and shown."""
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -7,7 +8,7 @@ from playwright.sync_api import Page, Route, expect
 
 from annotation.models import Annotation, Assignment, Campaign, Draft
 from people.models import User
-from tests.browser.conftest import PHONE, current_assignment, wait_until
+from tests.browser.conftest import PHONE, UNSENT, current_assignment, wait_until
 from tests.browser.test_never_lost import story, written  # noqa: F401 (a fixture)
 from tests.browser.test_rating import answered, assignment_on, find_violations
 from tests.load.fault_person import WATCH
@@ -154,6 +155,45 @@ def test_a_tab_that_sent_anothers_answer_does_not_call_its_own_saved(
     expect(first.locator("#bench[data-both]")).to_be_visible()  # its draft goes out, and then what waits
     assert stories() == ["Sent from the second tab"]
     assert first.evaluate("window.claims") == []
+
+
+def test_a_tab_does_not_say_saved_while_another_tabs_version_of_the_sheet_waits(
+    open_as: OpenAs,
+    written: Campaign,  # noqa: F811
+    nour: User,
+) -> None:
+    first, second = two_tabs(open_as, nour, f"/work/{written.pk}/")
+    hanging: list[Route] = []
+    first.route("**/submit", lambda route: hanging.append(route))
+    story(first).fill("Written in the first tab")
+    story(second).fill("Sent from the second tab")
+    second.keyboard.press("Control+Enter")
+    wait_until(first, f"{UNSENT} === 1 && document.querySelector('.sends')")  # its version follows the answer
+    expect(second.locator("#saved")).to_have_text("Saving", timeout=1000)
+    assert stories() == ["Sent from the second tab"]
+    expect(second.locator("#saved")).to_have_text("On this device")
+    hanging[0].continue_()
+    wait_until(second, f"{UNSENT} === 0")
+    expect(second.locator("#saved")).to_be_hidden(timeout=1000)
+    expect(first.locator("#bench[data-both]")).to_be_visible()
+    assert stories() == ["Sent from the second tab"]
+
+
+def test_a_saved_draft_does_not_hide_that_an_answer_of_another_tab_waits(
+    open_as: OpenAs,
+    written: Campaign,  # noqa: F811
+    nour: User,
+) -> None:
+    first, second = two_tabs(open_as, nour, f"/work/{written.pk}/")
+    first.route("**/submit", lambda route: None)
+    second.route("**/submit", lambda route: None)
+    story(first).fill("Sent from the first tab")
+    story(second).fill("Typed in the second tab")
+    with second.expect_response("**/draft"):
+        first.keyboard.press("Control+Enter")
+    expect(second.locator("#saved")).to_have_text(re.compile("^(Saving|On this device)$"), timeout=1000)
+    second.wait_for_timeout(1000)
+    assert second.locator("#saved").inner_text() in ("Saving", "On this device")
 
 
 def test_a_restored_draft_is_asked_about_unless_the_other_tab_began_with_it(
