@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import timedelta
-from typing import Literal
+from typing import Any, Literal
 
 from django.contrib.auth.models import AnonymousUser
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 from django.http import Http404
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
@@ -29,14 +29,16 @@ def benchmark_for(user: User | AnonymousUser, slug: str, *, can: Can = "see") ->
     researcher; own: owner; roles: owner and team admins, so that a benchmark whose owner left is not lost."""
     if isinstance(user, AnonymousUser):
         raise Http404
-    allowed_benchmark = _permitted_benchmarks(user, can).filter(slug=slug).select_related("team").first()
-    if allowed_benchmark:
-        return allowed_benchmark
+    member = TeamMember.objects.filter(team=OuterRef("team"), user=user).values("role")
+    role = Role.objects.filter(benchmark=OuterRef("pk"), user=user).values("name")
+    rows = Benchmark.objects.filter(slug=slug).select_related("team")
+    row: Any = get_object_or_404(rows.annotate(in_team=Subquery(member), in_benchmark=Subquery(role)))
+    benchmark: Benchmark = row
+    if row.in_team and can in _cans_of(row.in_team, row.in_benchmark, user):
+        return benchmark
     if can == "see" and user.is_staff:
-        benchmark = Benchmark.objects.filter(slug=slug).select_related("team").first()
-        if benchmark:
-            _leave_trace(user, benchmark)
-            return benchmark
+        _leave_trace(user, benchmark)
+        return benchmark
     raise Http404
 
 

@@ -80,7 +80,8 @@ def _stage_view(stage: Stage, expected: int, items: StageItems, strip: list[Item
 def _filled_cells(stage: Stage) -> int:
     """How many combinations of what a recipe expects have an item that is not withdrawn."""
     live = stage.items.filter(withdrawn_at=None).exclude(concept="").order_by()
-    return live.values(*FACETS).distinct().count()
+    n: int = live.values(*FACETS).distinct().count()
+    return n
 
 
 def stage_items(stages: Sequence[Stage]) -> Mapping[int, StageItems]:
