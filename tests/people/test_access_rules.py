@@ -135,6 +135,8 @@ def test_a_message_is_changed_by_managers_and_read_by_members_of_now(world: Worl
     switched = switch_off(world.tarek)
     assert not is_allowed(lambda user: access.received_message(user, message.pk), switched)
     User.objects.filter(pk=switched.pk).update(is_active=True)
+    world.tarek.refresh_from_db()
+    assert allowed(world, lambda user: access.received_message(user, message.pk)) == {"tarek"}
     messages.withdraw(message, world.manager, timezone.now())
     assert allowed(world, lambda user: access.received_message(user, message.pk)) == set()
 

@@ -15,7 +15,7 @@ from annotation.services.review import reviews
 from benchmarks.models import Item, Stage
 from releases.rows.annotations import current_answers
 from tests.annotation.chain.disputed_scene import FIRST, SETTLE, Disputes, corners, lower
-from tests.annotation.chain.factories import answer, process_derivations
+from tests.annotation.chain.factories import answer, create_open_campaign, process_derivations
 from tests.personas import World
 
 pytestmark = pytest.mark.django_db
@@ -128,6 +128,16 @@ def test_what_is_taken_back_no_longer_holds_and_the_next_decision_is_version_two
     [resolution] = scene.live()
     assert (resolution.version, resolution.reason) == (2, "after all")
     assert Resolution.objects.count() == 2
+
+
+def test_of_two_people_who_settle_the_same_dispute_the_later_decision_holds() -> None:
+    scene = Disputes()
+    scene.campaigns["settling"] = create_open_campaign(scene.settling, scene.cohort, target=2)
+    scene.draw_both(lower(0.2))
+    scene.answer("settling", scene.person(), decision=number_of(scene, lower(0.2)), reason="closer")
+    later = scene.answer("settling", scene.person(), decision="another", box=lower(0.4), reason="both are off")
+    [resolution] = scene.live()
+    assert (resolution.annotation, resolution.version) == (later, 2) and scene.gold() == lower(0.4)[0]
 
 
 def test_an_item_in_dispute_names_both_answers_as_its_sources() -> None:
