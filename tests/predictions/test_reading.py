@@ -1,5 +1,6 @@
 """What becomes of a readable reply at the sheet: none of several is an answer, silence is not."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -7,7 +8,8 @@ import pytest
 from annotation.fields.contract import Shown
 from annotation.sheets.sheet import Sheet
 from predictions.models.calls import INCOMPLETE
-from predictions.prompts.contract import ParsedReply, PromptRequests, Reply, Scene
+from predictions.prompts.contract import ParsedReply, PromptRequests, Question, Reply, Scene, UnparsedReply
+from predictions.prompts.sheet import parse_json_reply, reply_schema
 from predictions.services.runs.engine.reply_parsing import parse_replies
 from tests.predictions.request_helpers import Plainly
 
@@ -58,3 +60,35 @@ def test_an_answer_to_a_question_that_followed_from_an_unreadable_one_is_left_ou
     assert (result.state, result.reason) == ("answered", INCOMPLETE)
     assert result.parsed is not None and result.parsed.answers == {"likely": "person"}
     assert [code.field for code in result.parsed.codes] == ["likely"]
+
+
+ANIMALS = Question("animals", "", {"type": "array"}, codes=("cat", "dog", "hen"), many=True)
+WHY = Question("why", "", {"type": "string"}, asked_if={"field": "animals", "in": ["cat"]})
+
+
+@pytest.mark.parametrize(
+    ("raw", "answers"),
+    [
+        ('["cat", "hen"]', ["cat", "hen"]),
+        ('"cat|hen"', ["cat", "hen"]),
+        ("[]", []),
+        ("null", []),
+        ('"cat, hen"', "outside_scale"),
+        ('["cat", "cow"]', "outside_scale"),
+        ("3", "bad_json"),
+    ],
+)
+def test_several_codes_come_in_a_list_or_between_bars_and_null_is_none_of_them(raw: str, answers: Any) -> None:
+    parsed = parse_json_reply(Reply(f'{{"animals": {raw}}}'), [ANIMALS])
+    assert (parsed.reason if isinstance(parsed, UnparsedReply) else parsed.answers["animals"]) == answers
+
+
+def test_a_question_that_is_asked_only_then_may_be_null_in_the_schema_and_is_no_gap_where_it_lacks() -> None:
+    one = replace(ANIMALS, codes=("cat", "dog"), schema={"type": "string"}, many=False)
+    schema = reply_schema([one, WHY])["properties"]
+    assert schema["animals"] == {"type": "string"} and {"type": "null"} in schema["why"]["anyOf"]
+    for text in ('{"animals": "dog"}', '{"animals": "cat"}', '{"animals": "cat", "why": ""}'):
+        parsed = parse_json_reply(Reply(text), [one, WHY])
+        assert isinstance(parsed, ParsedReply) and "incomplete" not in parsed.notes and "why" not in parsed.answers
+    stray = parse_json_reply(Reply('{"animals": "dog", "why": "Ears"}'), [one, WHY])
+    assert isinstance(stray, ParsedReply) and stray.answers == {"animals": "dog"}

@@ -9,7 +9,7 @@ from django.http import Http404
 from django.test.utils import CaptureQueriesContext
 
 from annotation.access import assignment_for, campaign_for, open_work_for
-from annotation.models import Annotation, Assignment, Slot, Tally
+from annotation.models import Annotation, Assignment, Campaign, Slot, Tally
 from annotation.queries.answers import watermark
 from annotation.services.campaigns import lifecycle
 from annotation.services.campaigns.lifecycle import CampaignRefused
@@ -249,6 +249,11 @@ def test_access_is_by_cohort_and_by_ownership() -> None:
     draft = lifecycle.clone(campaign, None, "Draft")
     with pytest.raises(Http404):
         open_work_for(person.user, draft.pk)
+    Campaign.objects.filter(pk=draft.pk).update(state=Campaign.State.CLOSED)
+    with pytest.raises(Http404):  # it was discarded, and never open
+        open_work_for(person.user, draft.pk)
+    lifecycle.close(campaign, None, NOON)
+    assert open_work_for(person.user, campaign.pk) == seat
 
 
 @pytest.mark.parametrize("left", [0, 1])

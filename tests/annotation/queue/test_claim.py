@@ -276,3 +276,16 @@ def test_two_cohorts_asked_about_the_same_unit_count_apart() -> None:
     assert len(work_through(both, egypt)) == 2
     assert work_through(both, brazil) == []  # no unit twice to one person, whichever way they come
     assert len(work_through(a_person(brazil.cohort), brazil)) == 2
+
+
+def test_a_place_whose_time_ends_at_this_moment_is_offered_and_given_at_it() -> None:
+    seat = get_campaign_cohort(an_open_campaign(items=1))
+    first, second = a_person(seat.cohort), a_person(seat.cohort)
+    hand = next_work.get_or_claim_work(first, seat, NOON).current
+    assert hand and hand.lease_until
+    before, end = hand.lease_until - timedelta(microseconds=1), hand.lease_until
+    assert next_work.no_work_reason(second, seat, before) == next_work.NoWork("all_reserved", end)
+    assert next_work.get_or_claim_work(second, seat, before).current is None
+    assert next_work.no_work_reason(second, seat, end) is None
+    taken = next_work.get_or_claim_work(second, seat, end).current
+    assert taken and taken.unit_id == hand.unit_id

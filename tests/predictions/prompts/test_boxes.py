@@ -201,6 +201,12 @@ def test_fractions_are_no_box_where_another_scale_was_declared(text: str, scale:
     assert read(text, "1") != "other_notation"
 
 
+def test_sides_in_json_may_be_pixels_of_a_large_picture_and_no_numbers_without_end() -> None:
+    text = '{"x0": 1200, "y0": 2400, "x1": 3600, "y1": 4800}'
+    assert read(text, "pixels", size=(12_000, 12_000)) == [BOX]
+    assert read('{"x0": 1e10, "y0": 0, "x1": 1e11, "y1": 1}', "pixels", size=(12_000, 12_000)) == "no_box"
+
+
 def test_a_box_of_one_thousandth_is_read_where_another_shows_that_the_scale_is_kept() -> None:
     boxes = [(0, 0, 0.001, 0.001), (0.1, 0.1, 0.5, 0.5)]
     for text in ("[0,0,1,1] [100,100,500,500]", "[100,100,500,500] [0,0,1,1]"):

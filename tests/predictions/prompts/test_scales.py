@@ -5,7 +5,8 @@ import math
 import pytest
 
 from predictions.prompts.contract import NO_LOGPROB, MissingInput, ParsedReply, Reply, Token, UnparsedReply
-from predictions.prompts.scales import code_distribution, methods_for
+from predictions.prompts.scales import code_distribution, methods_for, parse_code
+from predictions.prompts.verdicts import VerdictScale
 from tests.predictions.prompts.cases import LINKED, case, reply_with_logprob
 
 CODES = tuple("12345")
@@ -97,6 +98,14 @@ def test_a_run_may_ask_that_the_codes_are_likely_together() -> None:
     assert isinstance(DIGIT.read(reply, least_covered=0.1), ParsedReply)
     found = DIGIT.read(reply, least_covered=0.5)
     assert isinstance(found, UnparsedReply) and found.reason == "little_mass"
+
+
+def test_codes_that_have_just_the_least_probability_are_read() -> None:
+    reply, scale = by_tokens("4", {"4": math.log(0.5)}, math.log(0.5)), VerdictScale(CODES)
+    mass = code_distribution(reply.tokens, CODES).mass  # type: ignore[union-attr]
+    assert parse_code(reply, scale, mass)[0] == "4"  # type: ignore[index]
+    short = parse_code(reply, scale, math.nextafter(mass, 1))
+    assert isinstance(short, UnparsedReply) and short.reason == "little_mass"
 
 
 def test_codes_of_several_signs_are_not_asked_by_their_first_token() -> None:

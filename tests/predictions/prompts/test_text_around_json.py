@@ -2,7 +2,7 @@
 
 import pytest
 
-from predictions.prompts.reply_text import json_objects, single_json_object
+from predictions.prompts.reply_text import after_objects, json_objects, single_json_object, without_objects
 from tests.predictions.prompts.cases import case
 
 PAIR = '{"image_1": "A", "image_2": "B"}'
@@ -65,3 +65,10 @@ def test_a_key_that_says_the_same_twice_is_read_and_one_that_says_two_things_is_
     says = case("caire-digit").says
     assert says('{"score": 4, "score": 4}') == says('{"score": 4}') != TWO
     assert says('{"score": 4, "score": 5}') == says('{"score": 4, "score": 4, "score": 5}') == TWO
+
+
+def test_objects_are_read_whole_and_what_follows_begins_after_the_last() -> None:
+    text = 'So: {"a": {"b": 1}} or {"c": 2}. Done.'
+    assert json_objects(text) == [{"a": {"b": 1}}, {"c": 2}]
+    assert after_objects(text) == ". Done." and without_objects(text) == "So: \n or \n. Done."
+    assert after_objects("No object.") == without_objects("No object.") == "No object."
