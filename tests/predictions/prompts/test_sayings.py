@@ -4,6 +4,7 @@ import pytest
 
 from predictions.prompts.contract import Question, Reply, Token, UnparsedReply
 from predictions.prompts.letters import parse_letter
+from predictions.prompts.phrases import parse_phrase
 from predictions.prompts.reply_text import strip_reasoning
 from predictions.prompts.scales import parse_code, parse_single_field
 from predictions.prompts.verdicts import VerdictScale
@@ -215,3 +216,24 @@ def test_the_sheets_own_key_is_read_in_json() -> None:
     question = Question("Kinship", "How near?", {"type": "string"}, codes=FIVE.codes)
     found = parse_single_field(question, Reply('{"kinship": 4, "note": "near"}', finish="stop"), FIVE)
     assert not isinstance(found, UnparsedReply) and found.answers == {"Kinship": "4"}
+
+
+def phrase(words: str, *keys: str) -> str:
+    parsed = parse_phrase([Reply(words, finish="stop")], keys or ("answer",))
+    return parsed.reason if isinstance(parsed, UnparsedReply) else parsed
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        ('"Tea"', "Tea"),
+        ("**Answer:** Tea", "Tea"),
+        ('"Tea" and "coffee"', '"Tea" and "coffee"'),
+        ('{"answer": "Tea"}', "Tea"),
+        ('{"answer": "Tea"} {"answer": "Tea"}', "Tea"),
+        ('{"answer": "Tea"} {"answer": "Coffee"}', "two_verdicts"),
+        ('{"title": "Oni"}', '{"title": "Oni"}'),
+    ],
+)
+def test_a_phrase_loses_what_is_round_it_and_two_phrases_are_none(words: str, text: str) -> None:
+    assert phrase(words) == text

@@ -100,6 +100,12 @@ def test_a_run_may_ask_that_the_codes_are_likely_together() -> None:
     assert isinstance(found, UnparsedReply) and found.reason == "little_mass"
 
 
+def test_codes_have_no_more_than_all_of_the_probability_together() -> None:
+    """Servers round: 0.8 and 0.3 are reported."""
+    spread = code_distribution([Token("4", math.log(0.8), {"4": math.log(0.8), "5": math.log(0.3)})], CODES)
+    assert spread is not None and spread.mass == 1 and spread.shares["4"] == pytest.approx(0.8 / 1.1)
+
+
 def test_codes_that_have_just_the_least_probability_are_read() -> None:
     reply, scale = by_tokens("4", {"4": math.log(0.5)}, math.log(0.5)), VerdictScale(CODES)
     mass = code_distribution(reply.tokens, CODES).mass  # type: ignore[union-attr]

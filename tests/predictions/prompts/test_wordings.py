@@ -6,9 +6,9 @@ import pytest
 
 from papers.xcm.prompts import query_problems
 from predictions.prompts import registry
-from predictions.prompts.contract import MissingInput, ParsedReply, UnparsedReply
+from predictions.prompts.contract import MissingInput, ParsedReply, Scene, SceneImage, UnparsedReply
 from predictions.prompts.examples import choose_examples
-from predictions.prompts.prompt_templates import fence, fill_template, single_line
+from predictions.prompts.prompt_templates import fence, fill_template, picture_of, single_line
 from tests.predictions.prompts.cases import CASES, EXAMPLE, case, text_reply
 
 OWN = '{image}\nWhat is it in {target}? {entity} {article} {levels} {"a": 1}'
@@ -195,3 +195,13 @@ def test_a_query_is_without_the_word_before_it(reply: str) -> None:
     word = str(prompt_case.context.get("native") or prompt_case.concept)
     text = reply.replace("bus", word)
     assert prompt_case.says(text) == {"query": f"I need a {word}."}
+
+
+def test_a_picture_is_that_of_its_role_and_one_alone_is_the_picture() -> None:
+    a, b = SceneImage("a", "sha-a", 60, 40), SceneImage("b", "sha-b", 60, 40)
+    assert (
+        picture_of(Scene("i", images=(a, b)), "b").sha == "sha-b" and picture_of(Scene("i", images=(a,))).sha == "sha-a"
+    )
+    for images, role in (((a, b), "image"), ((a,), "b"), ((), "image")):
+        with pytest.raises(MissingInput, match="no_image"):
+            picture_of(Scene("i", images=images), role)
