@@ -151,6 +151,24 @@ def test_late_work_without_a_place_is_kept_as_surplus_and_counts_when_a_place_co
     assert counters(late.slot_id) == (1, 0, 1)
 
 
+def test_of_several_surplus_answers_the_one_that_was_sent_first_gets_the_place() -> None:
+    seat = get_campaign_cohort(an_open_campaign(items=1))
+    first, second, holder = (a_person(seat.cohort) for _number in range(3))
+    early = next_work.get_or_claim_work(first, seat, NOON).current
+    leases.release_expired(LATER)
+    late = next_work.get_or_claim_work(second, seat, LATER).current
+    hour = LATER + timedelta(hours=1)
+    leases.release_expired(hour)
+    held = next_work.get_or_claim_work(holder, seat, hour).current
+    assert early and late and held
+    waiting = [rate(late, at=hour).annotation, rate(early, at=hour + timedelta(minutes=1)).annotation]
+    assert [annotation.uncounted_because for annotation in waiting] == ["surplus", "surplus"]
+    Annotation.objects.filter(pk=waiting[1].pk).update(submitted_at=hour - timedelta(minutes=1))
+    submit.skip(held.pk, holder, "unknown", "", hour + timedelta(minutes=2))
+    counted = Annotation.objects.filter(counted=True)
+    assert [annotation.pk for annotation in counted] == [waiting[1].pk]
+
+
 def test_an_expired_place_comes_back_to_the_same_person_with_its_draft() -> None:
     seat = get_campaign_cohort(an_open_campaign(items=1))
     person = a_person(seat.cohort)

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from annotation.models import Campaign, CampaignCohort, Slot
-from annotation.services.answers import submit
+from annotation.services.answers import submit, undo_and_conflicts
 from annotation.services.campaigns import lifecycle
 from annotation.services.queue import leases, next_work, recount, units
 from benchmarks.models import Item
@@ -49,6 +49,19 @@ def test_it_is_retired_by_the_last_of_as_many_people_and_not_before() -> None:
     nothing = next_work.get_or_claim_work(a_person(seat.cohort), seat, NOON).no_work
     assert nothing and nothing.reason in ("all_done", "cohort_full")
     assert Event.objects.get(verb="unit.retired").data == {"slot": slot.pk, "skips": 2}
+
+
+def test_an_undone_skip_brings_a_unit_back_only_where_it_was_the_one_that_retired_it() -> None:
+    seat = get_campaign_cohort(retiring_campaign(2))
+    people = [a_person(seat.cohort) for _number in range(3)]
+    hands = [next_work.get_or_claim_work(person, seat, NOON).current for person in people]
+    for hand, person in zip(hands, people, strict=True):
+        assert hand
+        submit.skip(hand.pk, person, "unknown", "", NOON)
+    for hand, person, retired in zip(reversed(hands), reversed(people), (True, False, False), strict=True):
+        assert hand
+        undo_and_conflicts.undo_skip(hand.pk, person, NOON)
+        assert Slot.objects.get().retired is retired
 
 
 def test_a_stage_without_the_rule_retires_nothing_and_another_cohort_goes_on() -> None:

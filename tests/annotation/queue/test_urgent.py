@@ -42,6 +42,20 @@ def test_an_urgent_unit_comes_first_then_the_order_goes_on() -> None:
     assert Event.objects.get(verb="units.brought_forward").data["slots"] == [urgent]
 
 
+def test_several_urgent_units_keep_the_order_that_they_had() -> None:
+    seat = get_campaign_cohort(an_open_campaign(items=8))
+    urgent = list(Slot.objects.filter(cohort=seat).order_by("position").values_list("pk", flat=True)[4:])
+    assert units.prioritise(seat.campaign, [urgent[2], urgent[0], urgent[3], urgent[1]], None) == 4
+    positions = dict(Slot.objects.filter(pk__in=urgent).values_list("position", "pk"))
+    assert len(positions) == 4 and [positions[position] for position in sorted(positions)] == urgent
+    person, given = a_person(seat.cohort), []
+    work = open_work(person, seat)
+    while work.current and len(given) < 4:
+        given.append(work.current.slot_id)
+        work = rate(work.current, at=NOON).work
+    assert given == urgent
+
+
 def test_what_is_put_last_comes_last_and_back_behind_no_cursor() -> None:
     seat = get_campaign_cohort(an_open_campaign(items=6))
     slots = list(Slot.objects.filter(cohort=seat).order_by("position"))
