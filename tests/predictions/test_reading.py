@@ -84,11 +84,11 @@ def test_several_codes_come_in_a_list_or_between_bars_and_null_is_none_of_them(r
 
 
 def test_a_question_that_is_asked_only_then_may_be_null_in_the_schema_and_is_no_gap_where_it_lacks() -> None:
-    one = replace(ANIMALS, codes=("cat", "dog"), schema={"type": "string"}, many=False)
-    schema = reply_schema([one, WHY])["properties"]
+    animal = replace(ANIMALS, codes=("cat", "dog"), schema={"type": "string"}, many=False)
+    schema = reply_schema([animal, WHY])["properties"]
     assert schema["animals"] == {"type": "string"} and {"type": "null"} in schema["why"]["anyOf"]
     for text in ('{"animals": "dog"}', '{"animals": "cat"}', '{"animals": "cat", "why": ""}'):
-        parsed = parse_json_reply(Reply(text), [one, WHY])
+        parsed = parse_json_reply(Reply(text), [animal, WHY])
         assert isinstance(parsed, ParsedReply) and "incomplete" not in parsed.notes and "why" not in parsed.answers
-    stray = parse_json_reply(Reply('{"animals": "dog", "why": "Ears"}'), [one, WHY])
+    stray = parse_json_reply(Reply('{"animals": "dog", "why": "Ears"}'), [animal, WHY])
     assert isinstance(stray, ParsedReply) and stray.answers == {"animals": "dog"}

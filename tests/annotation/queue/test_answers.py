@@ -159,12 +159,12 @@ def test_of_several_surplus_answers_the_one_that_was_sent_first_gets_the_place()
     late = next_work.get_or_claim_work(second, seat, LATER).current
     hour = LATER + timedelta(hours=1)
     leases.release_expired(hour)
-    held = next_work.get_or_claim_work(holder, seat, hour).current
-    assert early and late and held
+    last = next_work.get_or_claim_work(holder, seat, hour).current
+    assert early and late and last
     waiting = [rate(late, at=hour).annotation, rate(early, at=hour + timedelta(minutes=1)).annotation]
     assert [annotation.uncounted_because for annotation in waiting] == ["surplus", "surplus"]
     Annotation.objects.filter(pk=waiting[1].pk).update(submitted_at=hour - timedelta(minutes=1))
-    submit.skip(held.pk, holder, "unknown", "", hour + timedelta(minutes=2))
+    submit.skip(last.pk, holder, "unknown", "", hour + timedelta(minutes=2))
     counted = Annotation.objects.filter(counted=True)
     assert [annotation.pk for annotation in counted] == [waiting[1].pk]
 

@@ -48,12 +48,12 @@ def test_several_urgent_units_keep_the_order_that_they_had() -> None:
     assert units.prioritise(seat.campaign, [urgent[2], urgent[0], urgent[3], urgent[1]], None) == 4
     positions = dict(Slot.objects.filter(pk__in=urgent).values_list("position", "pk"))
     assert len(positions) == 4 and [positions[position] for position in sorted(positions)] == urgent
-    person, given = a_person(seat.cohort), []
+    person, handed_out = a_person(seat.cohort), []
     work = open_work(person, seat)
-    while work.current and len(given) < 4:
-        given.append(work.current.slot_id)
+    while work.current and len(handed_out) < 4:
+        handed_out.append(work.current.slot_id)
         work = rate(work.current, at=NOON).work
-    assert given == urgent
+    assert handed_out == urgent
 
 
 def test_what_is_put_last_comes_last_and_back_behind_no_cursor() -> None:
