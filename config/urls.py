@@ -4,6 +4,7 @@ from django.contrib import admin
 from django.urls import include, path
 
 from api.protocol.problems import PAGE
+from api.views.documentation import documentation
 from api.views.problems import problems
 from config.health import healthz, readyz
 from config.home import home
@@ -25,6 +26,7 @@ urlpatterns = [
     path("", include("api.views.webhook_urls")),
     path("", include("demo.urls")),
     path("api/", include("api.urls")),
+    path("docs/", documentation, name="documentation"),
     path(PAGE.removeprefix("/"), problems, name="api-problems"),
     *old_addresses,
 ]

@@ -39,6 +39,7 @@ PUBLIC = {
     "healthz",
     "readyz",
     "api-problems",
+    "documentation",
     "admin:login",
     "admin:logout",
     "people:sign_in",

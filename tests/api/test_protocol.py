@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from django.db import connection
 from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 
 from api.models import ApiRequest
@@ -219,3 +220,11 @@ def test_the_type_of_a_problem_is_a_page_for_everybody_that_has_every_code() -> 
     shown = page.content.decode()
     assert f'id="{code}"' in shown and all(f'id="{code}"' in shown for code in PROBLEM_CODES)
     assert Client().post(address).status_code == 405
+
+
+def test_the_documentation_says_what_is_served_of_it_and_where_the_guides_are() -> None:
+    page = Client().get("/docs/")
+    assert page.status_code == 200 and "docs/index.md" in page.content.decode()
+    for name in ("api:docs", "api-problems"):
+        assert f'href="{reverse(name)}"' in page.content.decode()
+    assert Client().post("/docs/").status_code == 405
