@@ -146,8 +146,11 @@ def _links(rights: PageRights, tab: MainTab, current: str) -> Iterator[dict[str,
 
 
 def _links_from_elsewhere(rights: PageRights, tab: MainTab) -> Iterator[dict[str, Any]]:
+    """Pages of other tabs; beside the people of a benchmark those of its reader's teams."""
     pages = (page for other in TABS for page in other.pages if page.also == tab.key)
     yield from (_link(rights.benchmark, page, "") for page in pages if rights.may(page.right))
+    if tab.key == "people" and rights.user.is_authenticated:
+        yield {"key": "teams", "label": _("Teams and cohorts"), "url": reverse("people:teams"), "current": False}
 
 
 def _link(benchmark: Benchmark, page: Page, current: str) -> dict[str, Any]:
