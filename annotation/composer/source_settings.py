@@ -1,6 +1,6 @@
 """The form of where a stage's items come from: an import, or answers and items of earlier stages."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,6 +18,7 @@ from annotation.composer.reference_settings import proposal_settings, rename_set
 from annotation.composer.stage_context import StageContext, question_title
 from annotation.composer.verdict_settings import carry_setting, form_params, verdict_settings
 from annotation.fields.settings import Setting
+from benchmarks.models import Stage
 
 
 def _line(key: str, label: Any, help: Any = "") -> Setting:
@@ -51,6 +52,9 @@ OF = (
 )
 
 
+OF_PICTURES = frozenset({"image", "roles", "picked", "pictures"})
+
+
 def source_controls(content: Mapping[str, Any], around: StageContext) -> list[Control]:
     derivation = _shown_derivation(content.get("derivation") or {})
     chosen = derivation.get("kind") or ""
@@ -58,15 +62,27 @@ def source_controls(content: Mapping[str, Any], around: StageContext) -> list[Co
     if not chosen:
         return [build_control(kind, "", "derivation.kind", around.languages)]
     earlier = [(key, name) for key, (name, _fields) in around.earlier.items()]
+    params = (*_params(chosen, derivation, around), *_references(derivation, earlier))
+    if content.get("pictures") == Stage.Pictures.NONE:
+        params = _without_pictures(params, derivation["params"])
     settings = (
         kind,
         Setting("from", "many", _("From"), choices=earlier, redraws=True),
         Setting("of", "select", _("Of its items"), choices=OF, start="results", redraws=True),
         *_left_out_filter(derivation, around),
-        Setting("params", "object", "", row=(*_params(chosen, derivation, around), *_references(derivation, earlier))),
+        Setting("params", "object", "", row=params),
         *((SEED,) if chosen == "sample" or "seed" in derivation else ()),
     )
     return build_controls(settings, derivation, "derivation", around.languages)
+
+
+def _without_pictures(settings: Iterable[Setting], params: Mapping[str, Any]) -> tuple[Setting, ...]:
+    """Of a stage whose items have no picture. What is set already stays to be seen."""
+    kept = (setting for setting in settings if setting.key not in OF_PICTURES or params.get(setting.key))
+    return tuple(
+        replace(setting, row=_without_pictures(setting.row, params)) if setting.input == "fold" else setting
+        for setting in kept
+    )
 
 
 def _references(derivation: Mapping[str, Any], earlier: Sequence[tuple[str, Any]]) -> tuple[Setting, ...]:

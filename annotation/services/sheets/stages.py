@@ -185,8 +185,8 @@ BLANK: Mapping[str, Any] = {
             "code": "unknown",
             "label": {
                 "en": "I do not know what it shows",
-                "ar": "لا أعرف ما الذي تُظهره",
-                "pt": "Não sei o que ela mostra",
+                "ar": "لا أعرف ما الذي يُظهره",
+                "pt": "Não sei o que mostra",
                 "am": "ምን እንደሚያሳይ አላውቅም",
             },
         },
@@ -194,8 +194,8 @@ BLANK: Mapping[str, Any] = {
             "code": "broken",
             "label": {
                 "en": "It is broken or unreadable",
-                "ar": "الصورة معطوبة أو غير واضحة",
-                "pt": "Está danificada ou ilegível",
+                "ar": "معطوب أو غير واضح",
+                "pt": "Danificado ou ilegível",
                 "am": "ተበላሽቷል ወይም አይነበብም",
             },
         },
