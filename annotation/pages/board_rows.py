@@ -274,7 +274,7 @@ def _reason(chain: ChainCounts, counts: CohortCounts, cohort: Cohort, wanted: in
         )
         return text % {"n": wanted, "joined": people}
     if all(row.pk in chain.exhausted for row in running):
-        return _exhausted_text(chain.exhausted[running[-1].pk], counts.missing)
+        return _exhausted_text(chain.exhausted[running[-1].pk], counts.missing, people)
     opened = [row.campaign.opened_at for row in running if row.campaign.opened_at]
     days = (at - max(filter(None, (counts.last_seen, min(opened, default=None))), default=at)).days
     if days >= IDLE_DAYS:
@@ -282,8 +282,9 @@ def _reason(chain: ChainCounts, counts: CohortCounts, cohort: Cohort, wanted: in
     return ""
 
 
-def _exhausted_text(exhaustion: Exhaustion, n: int) -> str:
-    """Nobody of the cohort may give what is missing. The first sentence fits all, the second says why."""
+def _exhausted_text(exhaustion: Exhaustion, n: int, people: int) -> str:
+    """Nobody of the cohort may give what is missing. The first sentence fits all, the second says why; where others
+    might, the third asks for them. `people`: how many there are."""
     text = _("Stuck: %(n)s missing, and nobody left may answer.") % {"n": board_number(n)}
     for_contributors = exhaustion.staffing == Stage.Staffing.CONTRIBUTORS
     if exhaustion.staffed and for_contributors:
@@ -296,7 +297,12 @@ def _exhausted_text(exhaustion: Exhaustion, n: int) -> str:
         reason = _("People reached their limit, or are excluded.")
     else:
         reason = _("Everybody has answered or skipped them.")
-    return f"{text} {reason}"
+    if not exhaustion.staffed or for_contributors:
+        return f"{text} {reason}"
+    more = ngettext(
+        "The cohort has %(n)s person: invite more.", "The cohort has %(n)s people: invite more.", people
+    ) % {"n": people}  # fmt: skip
+    return f"{text} {reason} {more}"
 
 
 def _pace(counts: CohortCounts, today: date) -> list[Note]:

@@ -18,6 +18,7 @@ from annotation.queries.board_counts import opened_for_models
 from annotation.queries.pace import StagePace, pace_of
 from annotation.services.campaigns.chain_opening import RUNNING, StageOpening
 from annotation.services.campaigns.instructions import newest_version, texts_of
+from annotation.services.campaigns.people_needed import people_shortages
 from annotation.services.queue.slot_creation import count_items
 from annotation.services.sheets.stage_warnings import stage_warnings
 from annotation.services.sheets.stages import content_of
@@ -59,8 +60,8 @@ class CohortCell:
 @dataclass(frozen=True)
 class ChainRow:
     """A stage as a row of the form. `items`: of now, by cohort, fewest and most, None without any. `unread`: cohorts
-    without instructions in a language of theirs, with these languages. `warnings`: what refuses nothing, of a stage
-    that is not open."""
+    without instructions in a language of theirs, with these languages. `warnings`: what refuses nothing: too few people
+    and, of a stage that is not open, what its settings mean."""
 
     number: int
     state: StageState
@@ -215,10 +216,20 @@ def chosen_cohorts(benchmark: Benchmark, cohorts: Sequence[Cohort], states: Sequ
 
 
 def chain_rows(form: ChainForm, states: Sequence[StageState], cohorts: Sequence[Cohort]) -> list[ChainRow]:
-    return [_chain_row(number, form, state, cohorts) for number, state in enumerate(states, start=1)]
+    openings = [] if form.errors else form.openings()
+    targets = {opening.stage_id: {**opening.targets} for opening in openings}
+    for state in states:
+        targets.setdefault(state.stage.pk, {}).update({cohort: n for cohort, n in state.asked.items() if n})
+    shortages = people_shortages([state.stage for state in states], targets)
+    return [
+        _chain_row(number, form, state, cohorts, [shortage.text for shortage in shortages.get(state.stage.pk, ())])
+        for number, state in enumerate(states, start=1)
+    ]
 
 
-def _chain_row(number: int, form: ChainForm, state: StageState, cohorts: Sequence[Cohort]) -> ChainRow:
+def _chain_row(
+    number: int, form: ChainForm, state: StageState, cohorts: Sequence[Cohort], shortages: Sequence[str]
+) -> ChainRow:
     pk = state.stage.pk
     languages = _languages_of(state)
     counts = [state.items[cohort.pk] for cohort in cohorts]
@@ -240,8 +251,12 @@ def _chain_row(number: int, form: ChainForm, state: StageState, cohorts: Sequenc
             for cohort in cohorts
             if languages and cohort.languages and not languages & {code.split("-")[0] for code in cohort.languages}
         ],
-        [] if state.campaign else [problem.words for problem in stage_warnings(state.stage, content_of(state.stage))],
+        [*shortages, *([] if state.campaign else _warnings_of(state.stage))],
     )
+
+
+def _warnings_of(stage: Stage) -> list[str]:
+    return [problem.words for problem in stage_warnings(stage, content_of(stage))]
 
 
 def _languages_of(state: StageState) -> set[str]:

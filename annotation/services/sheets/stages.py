@@ -17,6 +17,7 @@ from annotation.displays import UnknownDisplay, display
 from annotation.displays.contract import required
 from annotation.models import Campaign, StageDraft, StageVersion
 from annotation.services.campaigns.instructions import has_uneven_demands, texts_of
+from annotation.services.campaigns.people_needed import campaign_shortages
 from annotation.services.derivation import derived_items, outbox
 from annotation.services.derivation.derived_counts import MOST_ITEMS, count_derived
 from annotation.services.sheets.stage_warnings import stage_warnings
@@ -324,7 +325,8 @@ def _missing_input_problem(input_name: str, rows: Any) -> StageProblem | None:
 
 
 def opening_problems(campaign: Campaign) -> list[StageProblem]:
-    """Before a campaign opens: those of its stage; and, as warnings, languages of its cohorts without instructions."""
+    """Before a campaign opens: those of its stage; and, as warnings, cohorts with too few people, and languages of its
+    cohorts without instructions."""
     campaign_problems = problems(campaign.stage, conditions=campaign.conditions)
     version = campaign.instruction_versions.order_by("-number").first()
     written = texts_of(version)
@@ -335,6 +337,9 @@ def opening_problems(campaign: Campaign) -> list[StageProblem]:
         )
     if has_uneven_demands(written):
         campaign_problems.append(StageProblem("instructions", str(UNEVEN), False))
+    campaign_problems += [
+        StageProblem("staffing", shortage.text, blocks=False) for shortage in campaign_shortages(campaign)
+    ]
     for row in campaign.cohorts.select_related("cohort") if texts else ():
         has = {language.split("-")[0] for language, cohort in texts if cohort in (None, row.cohort_id)}
         missing = [code for code in row.cohort.languages if code.split("-")[0] not in has]

@@ -74,7 +74,7 @@ def _draft_of_pick(result: Result, params: Mapping[str, Any]) -> ItemDraft | Non
 
 def _drafts(results: Sequence[Result], params: Mapping[str, Any]) -> Iterator[ItemDraft | None]:
     drafts: Iterable[ItemDraft | None]
-    if _per_answer(params):
+    if is_per_answer(params):
         drafts = (draft_of([result], params, answer_key(result), result.name) for result in results if result.passes)
     elif _needs_unit(params):
         drafts = (draft_of(group, params, _name(group[0])) for group in group_by_item(results))
@@ -85,10 +85,11 @@ def _drafts(results: Sequence[Result], params: Mapping[str, Any]) -> Iterator[It
 
 def carries_answers(params: Mapping[str, Any]) -> bool:
     """Whether an item says what was answered, or about which culture, and not only what was asked."""
-    return _per_answer(params) or _needs_unit(params)
+    return is_per_answer(params) or _needs_unit(params)
 
 
-def _per_answer(params: Mapping[str, Any]) -> bool:
+def is_per_answer(params: Mapping[str, Any]) -> bool:
+    """Whether each answer becomes an item of its own."""
     if "per" in params:
         return bool(params["per"] == "answer")
     used = [params[key] for key in (*MEMBERS, "image") if key in params]
