@@ -186,7 +186,9 @@ def options_of(page: str, name: str) -> dict[str, str]:
     """Of a select what each value is called."""
     select = re.search(rf'<select[^>]*name="{name}".*?</select>', page, re.DOTALL)
     assert select, f"no {name}"
-    return {value: text_of(label) for value, label in re.findall(r'<option value="([^"]*)"[^>]*>(.*?)</option>', select[0])}
+    return {
+        value: text_of(label) for value, label in re.findall(r'<option value="([^"]*)"[^>]*>(.*?)</option>', select[0])
+    }
 
 
 def test_a_table_offers_the_answers_and_rows_of_the_chosen_question_by_their_labels(
@@ -197,7 +199,14 @@ def test_a_table_offers_the_answers_and_rows_of_the_chosen_question_by_their_lab
         "config": {"options": [{"code": "0", "label": {"en": "No way"}}, {"code": "1", "label": {"en": "Sure"}}]},
     }]}  # fmt: skip
     judge = compared.stages.create(key="judge", name="Judge", position=1, display="candidate", sheet=sheet)
-    context = {"candidate": "Tea", "candidate_by": "human", "setting": "", "run": None, "references": ["Tea"], "era": "x"}
+    context = {
+        "candidate": "Tea",
+        "candidate_by": "human",
+        "setting": "",
+        "run": None,
+        "references": ["Tea"],
+        "era": "x",
+    }
     judge.items.create(key="j", origin="Egypt", context=context)
     mara, url = world.client(world.mara), f"/b/{compared.slug}/tables/new/?kind=ranking"
     page = mara.get(url).content.decode()

@@ -126,7 +126,9 @@ def test_every_cell_of_agreement_has_a_value_or_a_reason(world: World, composed:
     assert alone["Brazil"]["estimate"]["reason"] == "cohort_not_asked"
     page = text_of(world.client(world.mara).get(f"/b/{composed.slug}/tables/all-questions/").content.decode())
     assert "Not compared. Each cohort is asked about its own culture." in page
-    assert "The stage does not ask this cohort, or the cohort is not chosen." in page and "not in this table" not in page
+    assert (
+        "The stage does not ask this cohort, or the cohort is not chosen." in page and "not in this table" not in page
+    )
 
 
 def test_the_pace_is_of_people_who_count(world: World, composed: Benchmark) -> None:

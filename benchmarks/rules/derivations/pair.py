@@ -3,8 +3,8 @@
 params: per ("item": each item and target once; "answer": each answer), by (only within what they share: a field, or a
 list of fields that must all be the same), sides (only where this differs), near ([[key, key, similarity], ...]: only
 these), similar ({"fact": key, "least": cosine}: only those that a model finds so alike, by a fact that is a vector),
-different_texts (true: none that shows one text on both sides), most (pairs in each group); text, concept, origin, condition and context are "a.<where>" or "b.<where>", or "none".
-Which of the two is `a` is drawn with the seed.
+different_texts (true: none that shows one text on both sides), most (pairs in each group); text, concept, origin,
+condition and context are "a.<where>" or "b.<where>", or "none". Which of the two is `a` is drawn with the seed.
 
 No item is paired with itself, and two items are one pair, in whatever order they come. Two answers to one item are a
 pair only where each answer is a side and `sides` says in what they differ.
