@@ -46,14 +46,26 @@ export async function sendAll(refused = []) {
 
 const line = document.getElementById("waits");
 
+function tell(words) {
+  line.hidden = false;
+  line.firstElementChild.textContent = line.dataset[words];
+}
+
+// What was said here is of before: another window has sent what waited, or has more that waits.
+addEventListener("storage", ({ key }) => {
+  if (key !== `emic:${person}:outbox` || !line || line.hidden) return;
+  const isEmpty = !read("outbox").length, link = line.querySelector("a");
+  if (isEmpty && link.hidden) tell("sent"), (link.hidden = false);
+  else if (!isEmpty && line.firstElementChild.textContent === line.dataset.sent) line.hidden = true;
+});
+
 /** Sends, and says so. */
 export async function send() {
   if (!line || !read("outbox").length) return;
-  line.hidden = false;
-  line.firstElementChild.textContent = line.dataset.waits;
+  tell("waits");
   const refused = [];
   const all = await sendAll(refused);
-  line.firstElementChild.textContent = all ? line.dataset.sent : refused.length ? line.dataset.refused : line.dataset.left;
+  tell(all ? "sent" : refused.length ? "refused" : "left");
   const link = line.querySelector("a");
   link.hidden = !all && !refused.length;
   if (refused.length) Object.assign(link, { href: refused[0].work, textContent: line.dataset.open });

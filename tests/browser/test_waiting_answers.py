@@ -59,6 +59,29 @@ def test_the_work_page_sends_what_waits_and_says_so(
     expect(page.locator("main")).to_contain_text("Today: one answer")
 
 
+def test_the_work_page_says_so_when_another_window_sends_what_waits_or_has_more(
+    open_as: OpenAs, campaign: Campaign, nour: User
+) -> None:
+    page = leave_answer_waiting(open_as(nour), campaign)
+    page.route("**/submit", lambda route: route.abort())
+    page.goto("/work/")
+    waits = page.locator("#waits")
+    expect(waits).to_contain_text("They are sent when you are online again")
+    other = page.context.new_page()
+    other.goto(f"/work/{campaign.pk}/")
+    wait_until(other, f"{UNSENT} === 0")
+    expect(waits).to_contain_text("are submitted now", timeout=1000)
+    expect(page.get_by_role("link", name="Reload")).to_be_visible()
+    other.route("**/submit", lambda route: route.abort())
+    other.bring_to_front()
+    before = assignment_on(other)
+    other.locator("#main .opt:has(input[value='4'])").click()
+    other.keyboard.press("Control+Enter")
+    wait_until(other, "before => document.getElementById('bench').dataset.assignment !== before", before)
+    expect(waits).to_be_hidden(timeout=1000)
+    assert other.evaluate(UNSENT) == 1
+
+
 def test_other_work_sends_what_waits_and_stays_the_work_that_was_opened(
     open_as: OpenAs, campaign: Campaign, other: Campaign, nour: User
 ) -> None:
