@@ -39,18 +39,16 @@ class PeopleShortage:
 
     @property
     def text(self) -> str:
-        named = [f"{name}: {n}" for name, n in list(self.people.items())[:NAMED]]
+        named = [f"{name} {n}" for name, n in list(self.people.items())[:NAMED]]
         values = {
             "people": ", ".join([*named, *(["…"] if len(self.people) > NAMED else [])]),
             "needed": self.barred + self.wanted, "wanted": self.wanted, "barred": self.barred,
         }  # fmt: skip
-        return (
-            _(
-                "Too few people (%(people)s), of %(needed)s that are needed: %(wanted)s to answer an item, and up to "
-                "%(barred)s who may not, since they had a part in it. Invite more people, or change who may answer."
-            )
-            % values
+        text = _(
+            "Too few people: %(people)s. %(needed)s are needed: %(wanted)s answer an item, and up to %(barred)s had a "
+            "part in it and may not. Invite more people, or change who may answer."
         )
+        return text % values
 
 
 def people_shortages(stages: Sequence[Stage], targets: Targets) -> dict[int, list[PeopleShortage]]:

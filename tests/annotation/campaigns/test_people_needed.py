@@ -48,30 +48,30 @@ def chain_page(client: Client) -> str:
 
 def warning(people: str, needed: int, wanted: int, barred: int) -> str:
     return (
-        f"Too few people ({people}), of {needed} that are needed: {wanted} to answer an item, and up to {barred} who "
-        "may not, since they had a part in it."
+        f"Too few people: {people}. {needed} are needed: {wanted} answer an item, and up to {barred} had a part in it "
+        "and may not. Invite more people, or change who may answer."
     )
 
 
 def test_two_people_cannot_judge_what_both_answered(world: World, judge: Stage) -> None:
     mara = world.client(world.mara)
-    assert warning("Brazil: 2, Egypt: 2", 3, 1, 2) in chain_page(mara)
+    assert warning("Brazil 2, Egypt 2", 3, 1, 2) in chain_page(mara)
     world.add_annotators(world.egypt, 1)
-    assert warning("Brazil: 2", 3, 1, 2) in chain_page(mara), "three are enough in Egypt"
+    assert warning("Brazil 2", 3, 1, 2) in chain_page(mara), "three are enough in Egypt"
     world.add_annotators(world.brazil, 1)
     assert "Too few people" not in chain_page(mara)
     left = CohortMember.objects.filter(cohort=world.egypt).first()
     assert left is not None
     left.user.is_active = False
     left.user.save()
-    assert warning("Egypt: 2", 3, 1, 2) in chain_page(mara), "who cannot sign in judges nothing"
+    assert warning("Egypt 2", 3, 1, 2) in chain_page(mara), "who cannot sign in judges nothing"
 
 
 def test_a_draft_says_it_before_it_opens(world: World, judge: Stage) -> None:
     campaign = lifecycle.create(judge, "Round 1", world.mara, {world.egypt: 2})
     mara = world.client(world.mara)
     url = f"/b/{world.benchmark.slug}/campaigns/{campaign.pk}/"
-    assert warning("Egypt: 2", 4, 2, 2) in text_of(mara.get(url).content.decode())
+    assert warning("Egypt 2", 4, 2, 2) in text_of(mara.get(url).content.decode())
     Stage.objects.filter(pk=judge.pk).update(staffing="anyone")
     assert "Too few people" not in mara.get(url).content.decode()
 
@@ -84,7 +84,7 @@ def test_only_who_is_barred_counts(world: World, judge: Stage) -> None:
     assert "Too few people" not in chain_page(mara)
     by_people = derived("verdicts", "words", field="answer", people="leave_one_out")
     Stage.objects.filter(pk=judge.pk).update(derivation=by_people, target_answers=2)
-    assert warning("Brazil: 2, Egypt: 2", 3, 2, 1) in chain_page(mara), "the author of each answer"
+    assert warning("Brazil 2, Egypt 2", 3, 2, 1) in chain_page(mara), "the author of each answer"
 
 
 def test_pairs_of_answers_bar_both_authors_and_what_follows_them(world: World, judge: Stage) -> None:
@@ -95,6 +95,6 @@ def test_pairs_of_answers_bar_both_authors_and_what_follows_them(world: World, j
     judged = derived("verdicts", "pairs", **JUDGED)
     add_stage(world, "judge", display="candidate", staffing="not_own", derivation=judged)
     mara = world.client(world.mara)
-    assert warning("Brazil: 2, Egypt: 2", 3, 1, 2) in chain_page(mara)
+    assert warning("Brazil 2, Egypt 2", 3, 1, 2) in chain_page(mara)
     Stage.objects.filter(key="judge").update(target_in_all=True)
     assert "Too few people" not in chain_page(mara), "two of the other cohort may"
