@@ -78,10 +78,10 @@ def source_controls(content: Mapping[str, Any], around: StageContext) -> list[Co
 
 def _without_pictures(settings: Iterable[Setting], params: Mapping[str, Any]) -> tuple[Setting, ...]:
     """Of a stage whose items have no picture. What is set already stays to be seen."""
-    kept = (setting for setting in settings if setting.key not in OF_PICTURES or params.get(setting.key))
+    asked = (setting for setting in settings if setting.key not in OF_PICTURES or params.get(setting.key))
     return tuple(
         replace(setting, row=_without_pictures(setting.row, params)) if setting.input == "fold" else setting
-        for setting in kept
+        for setting in asked
     )
 
 
