@@ -205,29 +205,6 @@ def test_models_of_the_recipe_that_were_not_asked_lead_to_the_runs(world: World)
     assert "No model was run here yet." in shown(world, world.mara, benchmark)
 
 
-@pytest.mark.parametrize("params", [{}, {"runs": {"settings": [""]}, "people": "leave_one_out"}])
-def test_a_composed_stage_that_judges_models_leads_to_asking_them(world: World, params: dict[str, Any]) -> None:
-    world.add_items(2)
-    open_first(world)
-    assert "No model was run here yet." not in shown(world, world.mara), "nothing says that models are to answer"
-    judge = add_stage(world, "Judge")
-    judge.display, judge.derivation = "candidate", judging(**params)
-    judge.save()
-    action = shown(world, world.mara)
-    assert "No model was run here yet." in action and "Models are asked in “Relevance rating”." in action
-    page = visit(world, world.mara)
-    page.follow("Ask models")
-    assert "No model was run here yet." not in shown(world, world.reviewer), "who may not run models is not asked to"
-    judge.derivation = judging(people="leave_one_out")
-    judge.save()
-    assert "No model was run here yet." not in shown(world, world.mara), "answers of people are enough"
-
-
-def judging(**params: Any) -> dict[str, Any]:
-    """The derivation of a stage that judges answers of the world's stage."""
-    return {"kind": "verdicts", "from": ["relevance"], "of": "results", "params": {"field": "relevance", **params}}
-
-
 def test_answers_without_a_judge_lead_to_the_judge(world: World) -> None:
     benchmark = from_recipe(world, "culturalvqa")
     lave = benchmark.stages.get(key="lave")
