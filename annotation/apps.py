@@ -13,6 +13,7 @@ class AnnotationConfig(AppConfig):
         from annotation.pages.board_rows import cohort_rows
         from annotation.pages.chain_summary import stage_summaries
         from annotation.pages.problem_reports import PANEL
+        from annotation.queries.board_counts import count_recent_answers
         from annotation.services.derivation import intake_changes
         from annotation.services.derivation.judge_exclusion import exclude_former_judges
         from annotation.services.files.answer_files import IMPORT
@@ -30,6 +31,7 @@ class AnnotationConfig(AppConfig):
             panels.register(panel)
         board.register(cohort_rows)
         benchmark_list.register_chain(stage_summaries)
+        benchmark_list.register_recent(count_recent_answers)
         kinds.register(IMPORT)
         register(Rank.COHORTS, next_actions.create_cohorts)
         register(Rank.OPEN, next_actions.open_chain)

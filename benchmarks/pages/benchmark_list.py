@@ -5,18 +5,23 @@ Apps above this one register the chain and agreement in AppConfig.ready.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import islice
 from typing import Any
 
 from django.db.models import QuerySet, prefetch_related_objects
+from django.utils.formats import number_format
+from django.utils.translation import ngettext
 
 from benchmarks.access import permissions_asked_once
 from benchmarks.models import Benchmark, ItemImage, Stage
-from benchmarks.pages.next_actions import NextAction, waiting_action
+from benchmarks.pages.next_actions import NextAction, waiting_actions
 from benchmarks.queries.overview import benchmark_rows, sample_pictures
 from jobs.queries.read_together import read_together
 from people.models import User
 
 WHOLE = 8  # benchmarks that are shown with everything; the others by name
+FURTHER = 2  # of what waits, besides the first
 PICTURES, SAMPLE = 3, 24
 STAGES = 6
 
@@ -35,7 +40,7 @@ class StageSummary:
 @dataclass(frozen=True)
 class BenchmarkRow:
     """`agreement`: what evaluation/parts/list_agreement.html takes; None before anything was computed. `action`: what
-    waits for this person; None where nothing does."""
+    waits for this person; None where nothing does. `further`: other work that waits."""
 
     benchmark: Benchmark
     pictures: Sequence[ItemImage]
@@ -43,12 +48,15 @@ class BenchmarkRow:
     more_stages: int
     agreement: Mapping[str, Any] | None
     action: NextAction | None
+    further: Sequence[NextAction] = ()
 
 
 ChainSource = Callable[[Sequence[Stage]], Mapping[int, StageSummary]]
 AgreementSource = Callable[[Sequence[Benchmark]], Mapping[int, Mapping[str, Any]]]
+RecentSource = Callable[[Sequence[Stage], datetime], tuple[int, int]]
 _CHAIN: list[ChainSource] = []
 _AGREEMENT: list[AgreementSource] = []
+_RECENT: list[RecentSource] = []
 
 
 def register_chain(source: ChainSource) -> None:
@@ -61,17 +69,38 @@ def register_agreement(source: AgreementSource) -> None:
     _AGREEMENT[:] = [source]
 
 
+def register_recent(source: RecentSource) -> None:
+    """How many answers were given at these stages since then, and by how many people. One query."""
+    _RECENT[:] = [source]
+
+
 @dataclass(frozen=True)
 class BenchmarkListPage:
+    """`recent`: answers of the last day in the rows' benchmarks, and how many people gave them."""
+
     rows: Sequence[BenchmarkRow]
     others: Sequence[Benchmark]
+    recent: tuple[int, int] | None = None
+
+    @property
+    def recent_text(self) -> str:
+        """Empty where nobody answered."""
+        answers, people = self.recent or (0, 0)
+        if not answers:
+            return ""
+        text = ngettext(
+            "Answers in the last 24 hours: %(answers)s, from %(n)s person.",
+            "Answers in the last 24 hours: %(answers)s, from %(n)s people.",
+            people,
+        )
+        return text % {"answers": number_format(answers, use_l10n=True), "n": number_format(people, use_l10n=True)}
 
     @property
     def n_waiting(self) -> int:
         return sum(row.action is not None for row in self.rows)
 
 
-def benchmark_list(visible: QuerySet[Benchmark], user: User) -> BenchmarkListPage:
+def benchmark_list(visible: QuerySet[Benchmark], user: User, at: datetime) -> BenchmarkListPage:
     """Those first in which something waits for this person, then by team and name. As many queries for one benchmark as
     for WHOLE, but where items wait for a fact: why is read of each such stage."""
     benchmarks = list(benchmark_rows(visible, user))
@@ -84,9 +113,10 @@ def benchmark_list(visible: QuerySet[Benchmark], user: User) -> BenchmarkListPag
     rows = []
     with permissions_asked_once(), read_together([*shown, *{row.team for row in shown}]):
         for benchmark in shown:
-            action = waiting_action(benchmark, user)
-            rows.append(_row(benchmark, summaries, pictures, agreement.get(benchmark.pk), action))
-    return BenchmarkListPage(sorted(rows, key=lambda row: row.action is None), benchmarks[WHOLE:])
+            waiting = list(islice(waiting_actions(benchmark, user), 1 + FURTHER))
+            rows.append(_row(benchmark, summaries, pictures, agreement.get(benchmark.pk), waiting))
+    recent = _RECENT[0](stages, at - timedelta(days=1)) if _RECENT else None
+    return BenchmarkListPage(sorted(rows, key=lambda row: row.action is None), benchmarks[WHOLE:], recent)
 
 
 def _row(
@@ -94,13 +124,14 @@ def _row(
     summaries: Mapping[int, StageSummary],
     pictures: Mapping[int, Sequence[ItemImage]],
     agreement: Mapping[str, Any] | None,
-    action: NextAction | None,
+    waiting: Sequence[NextAction],
 ) -> BenchmarkRow:
     stages = list(benchmark.stages.all())
     asked = [summaries[stage.pk] for stage in stages if stage.pk in summaries]
     return BenchmarkRow(
-        benchmark, _spread(benchmark, stages, pictures), asked[:STAGES], max(0, len(asked) - STAGES), agreement, action
-    )
+        benchmark, _spread(benchmark, stages, pictures), asked[:STAGES], max(0, len(asked) - STAGES), agreement,
+        next(iter(waiting), None), waiting[1:],
+    )  # fmt: skip
 
 
 def _spread(

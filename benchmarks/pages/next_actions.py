@@ -3,7 +3,7 @@
 Apps above this one register the states that they know of in AppConfig.ready.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
@@ -35,6 +35,10 @@ class Rank(IntEnum):
     TABLES = 90  # answers are there: their tables, stages that are not open yet, or the export
     REST = 105  # a few candidates wait for a fact; nobody else waits for them
     WAIT = 110  # others are at work
+
+
+WORK = frozenset({Rank.FACTS, Rank.REVIEW, Rank.ADJUDICATE, Rank.RUNS})
+"""States in which work is there to be done, whatever else is."""
 
 
 @dataclass(frozen=True)
@@ -72,14 +76,16 @@ def next_action(benchmark: Benchmark, user: User) -> NextAction:
     )
 
 
-def waiting_action(benchmark: Benchmark, user: User) -> NextAction | None:
-    """Return what waits for this reader; None where others are at work or there is only something to look at."""
+def waiting_actions(benchmark: Benchmark, user: User) -> Iterator[NextAction]:
+    """What waits for this reader: the first by rank, then other work that is there, on other pages. Nothing where
+    others are at work or there is only something to look at."""
+    shown: set[str] = set()
     for rank in sorted(rank for rank in _FINDERS if rank <= Rank.RUNS):
         for find in _FINDERS[rank]:
-            action = find(benchmark, user)
-            if action is not None:
-                return action
-    return None
+            action = find(benchmark, user) if not shown or rank in WORK else None
+            if action is not None and action.url not in shown:
+                shown.add(action.url)
+                yield action
 
 
 def add_stage(benchmark: Benchmark, user: User) -> NextAction | None:

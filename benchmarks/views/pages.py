@@ -36,7 +36,7 @@ def benchmarks(request: HttpRequest) -> HttpResponse:
     may_create = visible_teams(user).exists()
     first_team = None if may_create or not user.is_staff else TeamForm()
     context = {
-        "list": benchmark_list(visible_benchmarks(user), user),
+        "list": benchmark_list(visible_benchmarks(user), user, timezone.now()),
         "may_create": may_create,
         "first_team": first_team,
         "is_alone": first_team is not None and not has_other_accounts(user),

@@ -1,18 +1,20 @@
 """The list of benchmarks: what waits comes first, each cohort has its bar, and the work does not grow with answers."""
 
 import re
+from collections.abc import Sequence
+from datetime import timedelta
 
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from annotation.models import Campaign, Tally
+from annotation.models import Annotation, Campaign, Tally
 from annotation.services.campaigns import lifecycle
 from benchmarks.access import visible_benchmarks as visible
 from benchmarks.models import Benchmark, Role, Stage
 from benchmarks.pages import benchmark_list
-from benchmarks.pages.next_actions import waiting_action
+from benchmarks.pages.next_actions import waiting_actions
 from evaluation import tasks
 from people.models import Rater, User
 from predictions.models import Endpoint, Run
@@ -120,13 +122,36 @@ def test_list_says_what_waits_as_each_benchmark_alone_does(world: World) -> None
     Run.objects.filter(benchmark=rows[2]).update(withdrawn_at=timezone.now())
     rows[0].stages.update(acceptance=Stage.Acceptance.ON_SUBMIT)
     for user in (world.mara, world.team_admin, world.reviewer):
-        listed = {row.benchmark.pk: row.action for row in benchmark_list.benchmark_list(visible(user), user).rows}
-        alone = {pk: waiting_action(Benchmark.objects.get(pk=pk), user) for pk in listed}
-        assert listed == alone
-    texts = {
-        row.action.text for row in benchmark_list.benchmark_list(visible(world.mara), world.mara).rows if row.action
-    }
+        listed = {row.benchmark.pk: [row.action, *row.further] for row in rows_of(user) if row.action}
+        alone = {row.benchmark.pk: list(waiting_actions(row.benchmark, user)) for row in rows_of(user)}
+        assert listed == {pk: actions for pk, actions in alone.items() if actions}
+    texts = {row.action.text for row in rows_of(world.mara) if row.action}
     assert {"1 run of a model failed.", "2 answers wait for review."} <= texts
+
+
+def rows_of(user: User) -> Sequence[benchmark_list.BenchmarkRow]:
+    return benchmark_list.benchmark_list(visible(user), user, timezone.now()).rows
+
+
+def test_other_work_of_a_benchmark_is_named_below_the_first_and_leads_there(world: World) -> None:
+    asked, unasked = benchmarks_that_wait(world, "0")
+    [row] = [row for row in rows_of(world.mara) if row.benchmark == asked]
+    assert row.action is not None and row.action.text == "2 answers wait for review."
+    assert [action.text for action in row.further] == ["1 run of a model failed."]
+    shown = page(world, world.mara)
+    assert f'<a href="{row.further[0].url}">1 run of a model failed.</a>' in shown
+    [unopened] = [row for row in rows_of(world.mara) if row.benchmark == unasked]
+    assert unopened.action is not None and not unopened.further, "its disagreements wait for the same page"
+
+
+def test_head_counts_the_answers_of_a_day_and_their_people(world: World) -> None:
+    assert "last 24 hours" not in page(world, world.mara), "nobody answered"
+    benchmarks_that_wait(world, "0")
+    Annotation.objects.update(submitted_at=timezone.now() - timedelta(hours=23))
+    assert "Answers in the last 24 hours: 2, from 1 person." in text_of(page(world, world.mara))
+    Annotation.objects.update(submitted_at=timezone.now() - timedelta(days=2))
+    assert "last 24 hours" not in page(world, world.mara)
+    assert "last 24 hours" not in page(world, world.rival), "who has no part in these benchmarks"
 
 
 def test_reading_together_is_over_with_the_page(world: World) -> None:
