@@ -130,12 +130,14 @@ def _ready_stages(benchmark: Benchmark, stages: Iterable[Stage], wanted: Iterabl
 
 def _asked_stages(benchmark: Benchmark) -> list[Stage]:
     """Stages at which the recipe, or somebody who wrote a way to ask models, has models answer; and those whose answers
-    of models a later stage judges."""
+    of models a later stage is to judge, which has no items yet."""
     recipe = recipe_of(benchmark)
     of_recipe = [task.stage for task in recipe.prediction_tasks] if recipe else []
     written = [] if of_recipe else [condition.stage for condition in named_conditions(benchmark)]
     stages = list(benchmark.stages.all())
-    judged = [key for stage in stages if judges_models(stage) for key in stage.derivation["from"]]
+    judging = [stage for stage in stages if judges_models(stage)]
+    ready = stages_with_items(benchmark) if judging else frozenset()
+    judged = [key for stage in judging if stage.pk not in ready for key in stage.derivation["from"]]
     answering = (stage for stage in stages if stage.display != JUDGED)
     return _ready_stages(benchmark, answering, of_recipe + written + judged)
 

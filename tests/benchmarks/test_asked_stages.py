@@ -23,6 +23,10 @@ def test_a_composed_stage_that_judges_models_leads_to_asking_them(world: World, 
     page = visit(world, world.mara)
     page.follow("Ask models")
     assert "No model was run here yet." not in shown(world, world.reviewer), "who may not run models is not asked to"
+    judge.items.create(key="answer", text="Tea")
+    assert "No model was run here yet." not in shown(world, world.mara), "there is something to judge: that is next"
+    judge.items.all().delete()
+    assert "No model was run here yet." in shown(world, world.mara)
     judge.derivation = judging(people="leave_one_out")
     judge.save()
     assert "No model was run here yet." not in shown(world, world.mara), "answers of people are enough"
