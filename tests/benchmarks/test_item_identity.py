@@ -183,3 +183,21 @@ def test_a_wrong_fact_is_corrected_where_that_is_asked_for_and_the_filter_decide
     other = lines({**TEA, "text": "Green tea", "fact.clip_score": "28"})
     assert outcomes(upload(mara, stage, other, TWO, correct_facts="on")) == {1: ("error", "key_differs")}
     assert ItemFact.objects.count() == 2, "only facts are corrected"
+
+
+def test_a_row_that_adds_a_picture_does_not_also_correct_a_fact(stage: Stage, mara: Client) -> None:
+    shaped(stage, "named", "pair")
+    first = {"key": "tea", "role": "a", "file": "a.png", "fact.clip_score": "2"}
+    second = {"key": "tea", "role": "b", "file": "b.png", "fact.clip_score": "3"}
+    assert outcomes(upload(mara, stage, lines(first), TWO)) == {1: ("created", "")}
+    job = upload(mara, stage, lines(second), TWO, correct_facts="on")
+    assert outcomes(job) == {1: ("error", "key_differs")} and "fact.clip_score" in job.rows.get().message
+    assert [use.role for use in stage.items.get().images.all()] == ["a"]
+    assert list(ItemFact.objects.values_list("value", flat=True)) == [2]
+
+
+def test_a_fact_of_zero_is_there_when_its_row_comes_again(stage: Stage, mara: Client) -> None:
+    rows = lines({**TEA, "fact.faces": 0})
+    assert outcomes(upload(mara, stage, rows, TWO)) == {1: ("created", "")}
+    assert outcomes(upload(mara, stage, rows, TWO)) == {1: ("unchanged", "")}
+    assert outcomes(upload(mara, stage, lines({**TEA, "fact.faces": 1}), TWO)) == {1: ("error", "key_differs")}

@@ -293,3 +293,15 @@ def test_next_revision_whose_key_another_item_has_is_refused(pairs: Stage) -> No
     returns.return_item(pairs.items.get(key="Q1").pk, owner, "A flag is seen", timezone.now())
     refused = outcomes(upload(client, pairs, lines(*NEXT), FILES))
     assert set(refused.values()) == {("error", "key_taken")} and pairs.items.count() == 2
+
+
+@pytest.mark.parametrize(("length", "result"), [(197, ("created", "revision")), (198, ("error", "key_taken"))])
+def test_next_revision_has_a_key_of_at_most_200_letters(pairs: Stage, length: int, result: tuple[str, str]) -> None:
+    owner = User.objects.create(email="o@example.org", name="O")
+    TeamMember.objects.create(team=pairs.benchmark.team, user=owner)
+    Role.objects.create(benchmark=pairs.benchmark, user=owner, name="owner")
+    client, key = sign_in(owner), "Q" * length
+    upload(client, pairs, lines(*({**row, "key": key} for row in FIRST)), FILES)
+    returns.return_item(pairs.items.get().pk, owner, "A flag is seen", timezone.now())
+    revised = outcomes(upload(client, pairs, lines(*({**row, "key": key} for row in NEXT)), FILES))
+    assert revised[1] == result and pairs.items.filter(key=f"{key}.v2").exists() == (length == 197)

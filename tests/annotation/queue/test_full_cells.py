@@ -142,6 +142,29 @@ def test_cells_of_answers_that_count_at_once_close_too(world: World, campaign: C
     assert Slot.objects.filter(cell_full=True).count() == 6 and recount.find_differences() == []
 
 
+def test_cells_of_answers_close_before_a_reviewer_accepts_anything(world: World, campaign: Campaign) -> None:
+    stage = campaign.stage
+    stage.coverage = WANTED | {"counts": "answers", "per_cell": 2}
+    stage.save()
+    for person in (world.nour, world.tarek):
+        assert not Slot.objects.filter(cell_full=True).exists()
+        answer(sheet_of(world, campaign, person), answer="oud")
+        process_derivations()
+    assert not Assignment.objects.filter(state="accepted").exists()
+    assert Slot.objects.filter(cell_full=True).count() == 6 and recount.find_differences() == []
+
+
+def test_a_closed_campaign_keeps_its_places_when_its_cell_fills_later(world: World, campaign: Campaign) -> None:
+    waiting = answer(sheet_of(world, campaign, world.nour), answer="oud")
+    lifecycle.close(campaign, None, timezone.now())
+    process_derivations()
+    places = list(Slot.objects.order_by("pk").values_list("pk", "wanted", "cell_full"))
+    accept(world, waiting)
+    assert Assignment.objects.filter(state="accepted").count() == 1
+    assert list(Slot.objects.order_by("pk").values_list("pk", "wanted", "cell_full")) == places
+    assert recount.find_differences() == []
+
+
 def test_every_cell_has_its_first_item_before_any_has_its_second(world: World) -> None:
     """The best ranked of a search come first; without a rank, by key after the others."""
     stage = a_stage(world.benchmark, "ranked", ANSWER, own_items_only=True, has_target=True, coverage=WANTED)
