@@ -156,6 +156,14 @@ def test_an_invitation_is_for_those_who_could_have_made_it(world: World) -> None
     assert not access.invitations_of(world.mara, world.team)
 
 
+def test_an_invitation_that_also_gives_a_role_in_the_team_is_for_its_admins_alone(world: World) -> None:
+    invitation, _token = links.invite(world.team, world.team_admin, timezone.now(), cohort=world.egypt)
+    invitation.team_role = "admin"  # no page makes such a row
+    invitation.save()
+    assert allowed(world, lambda user: access.invitation_for(user, invitation.pk)) == ADMINS
+    assert not access.invitations_of(world.manager, world.team)
+
+
 def test_a_consent_text_is_for_those_whom_it_concerns_now_or_before(world: World) -> None:
     everybody = {"nour", "tarek", "bia", "caio"} | TEAM
     assert allowed(world, lambda user: access.team_for_consent(user, world.team.pk)) == everybody

@@ -72,7 +72,7 @@ def outcome() -> tuple[str, list[str], list[str]]:
     return one.state, one.waits_for, one.failed
 
 
-@pytest.mark.parametrize(("objects", "state", "derived"), [(3, "accepted", 1), (2, "rejected", 0)])
+@pytest.mark.parametrize(("objects", "state", "derived"), [(3, "accepted", 1), (2, "rejected", 0), (0, "rejected", 0)])
 def test_a_missing_fact_is_waited_for_and_then_decides(objects: int, state: str, derived: int) -> None:
     stage, later, _campaign = rated()
     assert outcome() == ("waiting", ["objects"], []) and live_items(later) == []

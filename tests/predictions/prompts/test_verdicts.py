@@ -52,6 +52,7 @@ def read(text: str, scale: VerdictScale = FIVE) -> str:
         ("I would rate it 4 out of 5 on a scale of 1 to 5.", "4"),
         ("<think>Is it 2 or 3? Score: 2</think>4", "4"),
         ("Is it 2 or 3? Score: 2</think>Score: 4", "4"),
+        ("The cup is seen well. " * 15 + "Final score: four", "4"),
     ],
 )
 def test_a_verdict_is_read_however_it_is_dressed(text: str, code: str) -> None:
