@@ -100,6 +100,15 @@ def test_returned_corrected_accepted_with_all_versions_and_decisions_kept(scene:
     assert [(one.annotation.version, one.decision) for one in kept] == [(1, "return"), (2, "accept")]
 
 
+def test_a_return_keeps_the_moment_at_which_its_author_first_saw_it(scene: Scene) -> None:
+    written = scene.written()
+    scene.decide(written, "return")
+    first = timezone.now()
+    for minutes in (0, 5):
+        submit.reopen(written.assignment_id, scene.writer, first + timedelta(minutes=minutes))
+    assert Review.objects.get().seen_at == first
+
+
 def test_a_returned_answer_keeps_its_place_and_counts_until_it_is_replaced(scene: Scene) -> None:
     annotation = scene.written()
     scene.decide(annotation, "return")

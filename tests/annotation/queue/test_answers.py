@@ -1,10 +1,11 @@
 """What becomes of an answer: kept, stamped, counted or waiting, taken back, changed."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
-from annotation.models import Annotation, Assignment, Draft, ProblemReport, Rating, Slot, Tally
+from annotation.models import Annotation, Assignment, CampaignCohort, Draft, ProblemReport, Rating, Slot, Tally
 from annotation.services.answers import drafts, problem_reports, submit
 from annotation.services.answers.submit import Submission
 from annotation.services.campaigns import lifecycle
@@ -134,6 +135,16 @@ def test_late_work_counts_where_a_place_is_free() -> None:
     assert counters(hand.slot_id) == (1, 0, 1)
 
 
+def test_late_a_sheet_may_be_skipped_still() -> None:
+    seat = get_campaign_cohort(an_open_campaign(items=2))
+    person = a_person(seat.cohort)
+    hand = next_work.get_or_claim_work(person, seat, NOON).current
+    assert hand and leases.release_expired(LATER) == 2
+    assert submit.skip(hand.pk, person, "unknown", "", LATER).current != hand
+    hand.refresh_from_db()
+    assert (hand.state, hand.skip_reason) == ("skipped", "unknown") and counters(hand.slot_id) == (1, 0, 0)
+
+
 def test_late_work_without_a_place_is_kept_as_surplus_and_counts_when_a_place_comes_free() -> None:
     seat = get_campaign_cohort(an_open_campaign(items=1))
     one, two = a_person(seat.cohort), a_person(seat.cohort)
@@ -248,6 +259,18 @@ def test_undo_ends_after_its_time(settings: object) -> None:
         submit.undo(hand.pk, person, NOON + timedelta(seconds=31))
 
 
+def test_undo_is_there_until_the_end_of_its_last_second(settings: Any) -> None:
+    seat = get_campaign_cohort(an_open_campaign())
+    person = a_person(seat.cohort)
+    hand = next_work.get_or_claim_work(person, seat, NOON).current
+    assert hand
+    rate(hand, at=NOON)
+    last = NOON + timedelta(seconds=settings.UNDO_SECONDS)
+    with pytest.raises(submit.AssignmentStateError):
+        submit.undo(hand.pk, person, last + timedelta(microseconds=1))
+    assert submit.undo(hand.pk, person, last).current == hand
+
+
 def test_undoing_a_surplus_answer_takes_no_place() -> None:
     seat = get_campaign_cohort(an_open_campaign(items=1))
     first, second = a_person(seat.cohort), a_person(seat.cohort)
@@ -319,3 +342,69 @@ def test_typing_renews_the_lease() -> None:
     drafts.save(hand.pk, person, {"relevance": "1"}, 0, NOON + timedelta(minutes=20))
     leases.release_expired(LATER)
     assert Assignment.objects.get(pk=hand.pk).state == "reserved"
+
+
+def test_typing_in_the_first_half_of_a_lease_leaves_its_end() -> None:
+    seat = get_campaign_cohort(an_open_campaign())
+    person = a_person(seat.cohort)
+    hand = next_work.get_or_claim_work(person, seat, NOON).current
+    assert hand
+    drafts.save(hand.pk, person, {"relevance": "1"}, 0, NOON + timedelta(minutes=14))
+    assert Assignment.objects.get(pk=hand.pk).lease_until == NOON + timedelta(minutes=30)
+    drafts.save(hand.pk, person, {"relevance": "2"}, 1, NOON + timedelta(minutes=16))
+    assert Assignment.objects.get(pk=hand.pk).lease_until == NOON + timedelta(minutes=46)
+
+
+@pytest.mark.parametrize("letter", ["x", "é"])
+def test_a_draft_holds_64_kilobytes_and_no_more(letter: str) -> None:
+    seat = get_campaign_cohort(an_open_campaign())
+    person = a_person(seat.cohort)
+    hand = next_work.get_or_claim_work(person, seat, NOON).current
+    assert hand
+    room = 64 * 1024 - len('{"relevance": ""}')
+    text = letter * (room // len(letter.encode())) + "x" * (room % len(letter.encode()))
+    with pytest.raises(drafts.DraftTooLong):
+        drafts.save(hand.pk, person, {"relevance": text + "x"}, 0, NOON)
+    assert not Draft.objects.exists()
+    assert drafts.save(hand.pk, person, {"relevance": text}, 0, NOON).version == 1
+
+
+def test_a_draft_that_begins_again_has_a_higher_number_than_the_page_that_saves_it() -> None:
+    seat = get_campaign_cohort(an_open_campaign())
+    person = a_person(seat.cohort)
+    hand = next_work.get_or_claim_work(person, seat, NOON).current
+    assert hand
+    assert drafts.save(hand.pk, person, {"relevance": "1"}, 1000, NOON).version == 1001
+
+
+def test_a_long_note_to_a_skip_is_cut() -> None:
+    seat = get_campaign_cohort(an_open_campaign())
+    person = a_person(seat.cohort)
+    hand = next_work.get_or_claim_work(person, seat, NOON).current
+    assert hand
+    submit.skip(hand.pk, person, "unknown", "n" * 301, NOON)
+    assert Assignment.objects.get(pk=hand.pk).skip_note == "n" * 300
+
+
+def test_an_answer_is_shown_no_later_than_it_is_sent() -> None:
+    """The clock of a device may be ahead."""
+    seat = get_campaign_cohort(an_open_campaign())
+    person = a_person(seat.cohort)
+    hand = next_work.get_or_claim_work(person, seat, NOON).current
+    assert hand
+    submission = Submission({"relevance": "5"}, "k", NOON + timedelta(hours=1), 12.5)
+    assert submit.submit(hand.pk, person, submission, NOON).annotation.shown_at == NOON
+    assert Annotation.objects.get().shown_at == NOON
+
+
+def test_an_answer_that_a_limit_left_without_a_place_takes_none_by_a_change() -> None:
+    seat = get_campaign_cohort(an_open_campaign(items=3))
+    CampaignCohort.objects.filter(pk=seat.pk).update(most_per_person=1)
+    person = a_person(seat.cohort)
+    skipped = next_work.get_or_claim_work(person, get_campaign_cohort(seat.campaign), NOON).current
+    assert skipped and submit.skip(skipped.pk, person, "unknown", "", NOON).current
+    assert rate(skipped, "2", at=NOON).annotation.uncounted_because == "surplus"
+    CampaignCohort.objects.filter(pk=seat.pk).update(most_per_person=None)
+    submit.reopen(skipped.pk, person, NOON)
+    changed = rate(skipped, "3", at=NOON).annotation
+    assert (changed.version, changed.counted, changed.uncounted_because) == (2, False, "surplus")

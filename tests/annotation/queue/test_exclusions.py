@@ -56,7 +56,7 @@ def test_excluding_twice_is_excluding_once_and_needs_a_reason(actor: User) -> No
     rater = a_person(get_campaign_cohort(campaign).cohort)
     with pytest.raises(ValueError):
         exclusions.exclude(campaign.stage.benchmark, rater, " ", actor, NOON)
-    first = exclusions.exclude(campaign.stage.benchmark, rater, "One", actor, NOON)
+    first = exclusions.exclude(campaign.stage.benchmark, rater, " One\n", actor, NOON)
     assert exclusions.exclude(campaign.stage.benchmark, rater, "Two", actor, NOON) == first
     assert Exclusion.objects.get().reason == "One"
 

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from annotation.models import Annotation, Assignment, CampaignCohort, Draft, ProblemReport, Rating, Slot, Tally
-from annotation.services.answers import drafts, exclusions, problem_reports, submit
+from annotation.services.answers import drafts, exclusions, problem_reports, submit, undo_and_conflicts
 from annotation.services.answers.submit import Submission
 from annotation.services.campaigns import lifecycle
 from annotation.services.queue import next_work, recount
@@ -97,6 +97,57 @@ def test_a_first_answer_taken_back_leaves_none() -> None:
     submit.undo(hand.pk, person, NOON)
     assert numbers() == (0, [])
     assert not rate(hand, "3", at=NOON).changed
+
+
+def test_the_newest_change_taken_back_leaves_the_one_before_it() -> None:
+    seat = get_campaign_cohort(an_open_campaign(items=2))
+    person = a_person(seat.cohort)
+    hand = claim_sheet(person, seat)
+    rate(hand, "1", at=NOON)
+    for code in ("2", "3"):
+        submit.reopen(hand.pk, person, NOON)
+        rate(hand, code, at=SOON)
+    submit.undo(hand.pk, person, SOON)
+    assert Annotation.objects.get(live=True).version == 2 and numbers() == (1, ["2"])
+
+
+def test_an_answer_after_an_undo_changes_none_however_often_it_is_sent() -> None:
+    seat = get_campaign_cohort(an_open_campaign(items=2))
+    person = a_person(seat.cohort)
+    hand = claim_sheet(person, seat)
+    rate(hand, "2", at=NOON)
+    submit.undo(hand.pk, person, NOON)
+    sent = [rate(hand, "3", key="k", at=NOON) for _time in range(2)]
+    assert [(result.repeated, result.changed) for result in sent] == [(False, False), (True, False)]
+    submit.reopen(hand.pk, person, NOON)
+    sent = [rate(hand, "4", key="l", at=NOON) for _time in range(2)]
+    assert [(result.repeated, result.changed) for result in sent] == [(False, True), (True, True)]
+
+
+def test_what_another_window_wrote_is_a_draft_that_no_earlier_page_saves_over() -> None:
+    seat = get_campaign_cohort(an_open_campaign(items=2))
+    person = a_person(seat.cohort)
+    hand = claim_sheet(person, seat)
+    rate(hand, "2", at=NOON)
+    submit.reopen(hand.pk, person, NOON)
+    read = Draft.objects.get().version
+    undo_and_conflicts.save_conflicting_answer(hand.pk, person, {"relevance": "5"}, {}, SOON)
+    with pytest.raises(drafts.DraftConflict):
+        drafts.save(hand.pk, person, {"relevance": "3"}, read, SOON)
+    assert Draft.objects.get().answers == {"relevance": "5"} and numbers() == (1, ["2"])
+
+
+def test_a_change_that_an_excluded_person_had_begun_is_kept_and_does_not_count() -> None:
+    seat = get_campaign_cohort(an_open_campaign(items=2))
+    person, by = a_person(seat.cohort), a_person().user
+    assert by
+    hand = claim_sheet(person, seat)
+    rate(hand, "2", at=NOON)
+    submit.reopen(hand.pk, person, NOON)
+    exclusions.exclude(seat.campaign.stage.benchmark, person, "two accounts", by, NOON)
+    changed = rate(hand, "5", at=SOON).annotation
+    assert (changed.version, changed.live, changed.uncounted_because) == (2, True, "excluded")
+    assert numbers() == (0, [])
 
 
 def test_an_uncounted_change_taken_back_stays_uncounted() -> None:

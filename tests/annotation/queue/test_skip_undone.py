@@ -1,6 +1,7 @@
 """A skip is taken back in the first seconds, and what was skipped may be answered later."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -56,6 +57,16 @@ def test_it_is_too_late_after_the_grace_time_and_nobody_elses() -> None:
         undo_and_conflicts.undo_skip(hand.pk, a_person(seat.cohort), SOON)
     hand.refresh_from_db()
     assert hand.state == "skipped"
+
+
+def test_it_is_taken_back_until_the_end_of_the_last_second(settings: Any) -> None:
+    seat = get_campaign_cohort(an_open_campaign(items=3))
+    person = a_person(seat.cohort)
+    hand = skip_sheet(person, seat)
+    last = NOON + timedelta(seconds=settings.UNDO_SECONDS)
+    with pytest.raises(submit.AssignmentStateError):
+        undo_and_conflicts.undo_skip(hand.pk, person, last + timedelta(microseconds=1))
+    assert undo_and_conflicts.undo_skip(hand.pk, person, last).current == hand
 
 
 def test_twice_is_once_and_an_answer_is_no_skip() -> None:
