@@ -61,6 +61,7 @@ def test_a_log_of_samples_becomes_a_finished_run(world: World, campaign: Campaig
     raw = Reply.objects.get(pk=Call.objects.get(run=run, reason="no_choice").replies[0])
     assert raw.body["text"] == "I would say 4", "what came is kept, also where it has no value"
     assert outcomes(job)[3] == ("error", "no_choice") and "I would say 4" in job.rows.get(number=3).message
+    assert "It says" not in job.rows.get(number=4).message, "an empty reply says nothing"
     assert recount.find_differences() == []
 
 
@@ -176,3 +177,25 @@ def test_rows_say_what_is_wrong_with_them(world: World, campaign: Campaign) -> N
         5: ("error", "answered"),
     }  # fmt: skip
     assert Call.objects.count() == 1 and Rater.objects.filter(kind="model").count() == 1
+
+
+def test_a_row_again_in_a_later_step_is_unchanged(
+    world: World, campaign: Campaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(door, "STEP", 1)
+    fine = lm_eval({"id": world.items[0].key, "country": "Egypt"}, "4")
+    job = import_file(world, campaign, store_file(jsonl([fine, fine])), target="doc.country")
+    assert outcomes(job) == {1: ("created", ""), 2: ("unchanged", "")} and calls(run_of(job)) == [("answered", "")]
+
+
+def test_the_file_of_an_import_that_failed_may_be_sent_again(world: World, campaign: Campaign) -> None:
+    data = log(world, ["4"] * 6)
+    about = door.FileDescription(key="doc.id", field="relevance", target="doc.country")
+    model = ModelInfo("tiny-vlm", "", {})
+    first = door.start(campaign, world.mara, store_file(data), about, model, title="x")
+    assert first is not None
+    with pytest.raises(FileRunRefused, match="coming in now"):
+        door.start(campaign, world.mara, store_file(data), about, model, title="x")
+    Job.objects.filter(pk=first.pk).update(state="failed", finished_at=timezone.now())
+    again = door.start(campaign, world.mara, store_file(data), about, model, title="x")
+    assert again is not None and run_of(first).withdrawn_at is not None and run_of(again).withdrawn_at is None
