@@ -269,6 +269,15 @@ def test_an_undone_correction_is_again_a_returned_answer(scene: Scene) -> None:
     assert answer(annotation.assignment, question="What is this?", answer="Tea").version == 3
 
 
+def test_an_undone_change_of_an_answer_whose_return_was_undone_waits_for_a_decision(scene: Scene) -> None:
+    annotation = scene.written()
+    reviews.undo(scene.decide(annotation, "return").pk, scene.reviewer, timezone.now())
+    submit.reopen(annotation.assignment_id, scene.writer, timezone.now())
+    answer(annotation.assignment, question="What is it?", answer="Tea")
+    submit.undo(annotation.assignment_id, scene.writer, timezone.now())
+    assert scene.state(annotation) == "submitted" and scene.decide(annotation, "accept")
+
+
 def test_a_returned_answer_whose_author_never_comes_back_can_be_rejected(scene: Scene) -> None:
     annotation = scene.written()
     scene.decide(annotation, "return")

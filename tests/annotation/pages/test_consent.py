@@ -7,6 +7,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.models import Annotation, Assignment, Campaign
+from annotation.services.answers import consent, exclusions
 from annotation.services.answers.submit import Submission, submit
 from annotation.services.queue import recount
 from annotation.services.queue.next_work import get_or_claim_work
@@ -68,6 +69,27 @@ def test_a_person_reads_what_follows_and_withdraws(world: World, campaign: Campa
         "Not counted, because you withdrew your consent."
         in world.client(world.nour).get("/work/history/").content.decode()
     )
+
+
+def test_answers_that_are_left_out_already_are_not_named_at_the_next_withdrawal(
+    world: World, campaign: Campaign
+) -> None:
+    rates(campaign, world.nour, 3)
+    withdraws(world, world.nour)
+    agree(world, world.nour)
+    asked = world.client(world.nour).get(url(world, "consent_withdraw")).content.decode()
+    assert "no longer be used" not in asked and inclusion_states(world.nour) == ["consent_withdrawn"] * 3
+
+
+def test_answers_of_an_excluded_person_neither_count_nor_wait_when_they_agree_again(
+    world: World, campaign: Campaign
+) -> None:
+    rates(campaign, world.nour, 3)
+    withdraws(world, world.nour)
+    exclusions.exclude(world.benchmark, rater_of(world.nour), "Two accounts", world.mara, timezone.now())
+    agreement = consent.agree(world.nour, world.consent_version, "en", count_earlier=True)
+    assert agreement == consent.Agreement(counted=0, waiting=0)
+    assert inclusion_states(world.nour) == ["excluded"] * 3
 
 
 def test_without_answers_the_page_names_none(world: World, campaign: Campaign) -> None:

@@ -10,10 +10,11 @@ from django.test import Client
 from django.utils import timezone
 
 from annotation.models import Annotation, Assignment, Draft, SheetVersion, Upload
-from annotation.services.answers import uploads
+from annotation.services.answers import submit, uploads
 from benchmarks.models import Image
 from benchmarks.services.safe_fetch import FetchRefused, FetchResult
 from jobs.models import Event
+from people.services.raters import rater_of
 from tests import pictures
 from tests.personas import World
 from tests.samples import assign, open_campaign
@@ -150,6 +151,23 @@ def test_a_sheet_that_takes_no_answer_takes_no_picture(world: World, assignment:
     before = Upload.objects.count()
     assert send(nour, assignment, pictures.png(seed=7)).status_code == 422
     assert Upload.objects.count() == before
+
+
+def test_a_sheet_that_may_be_answered_again_takes_a_picture(world: World, assignment: Assignment) -> None:
+    nour = world.client(world.nour)
+    sha = send(nour, assignment, pictures.png()).json()["sha"]
+    nour.post(f"/assignments/{assignment.pk}/submit", picture_form(sha))
+    submit.reopen(assignment.pk, rater_of(world.nour), timezone.now())
+    assert send(nour, assignment, pictures.png(seed=7)).status_code == 200, "its answer is opened for a change"
+    other = Assignment.objects.get(rater__user=world.nour, state="reserved")
+    reason = assignment.campaign.stage.skip_reasons[0]["code"]
+    submit.skip(other.pk, rater_of(world.nour), reason, "", timezone.now())
+    assert send(nour, other, pictures.png(seed=8)).status_code == 200, "a skip is no answer"
+
+
+def test_a_long_name_of_a_file_is_cut_in_the_error(world: World, assignment: Assignment) -> None:
+    reply = send(world.client(world.nour), assignment, b"just words", "n" * 90 + ".png")
+    assert f"“{'n' * 76}.png”" in reply.json()["words"]
 
 
 def test_an_address_is_fetched_by_the_server(
