@@ -19,6 +19,8 @@ from jobs.queries.statements import execute, fetch
 
 # To the end of the queue: later than every cursor (see HORIZON in claim.py).
 END = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
+# The same for all rows of a statement, which has its own order: a subquery is evaluated once, not anew for each row.
+SAME_END = f"(SELECT {END})"
 
 # How many places a slot `o` should have: none beyond those in use if it is retired, if its cell is full, or if its item
 # is withdrawn, dropped by a filter, or waits for a fact in a stage that does not assign waiting items.
@@ -175,7 +177,7 @@ def set_cell_full(slot_ids: Sequence[int], *, full: bool) -> tuple[int, int]:
 # An urgent slot is put behind all cursors, as one that opens; it stays there when it is urgent no longer.
 HURRY = f"""
 UPDATE annotation_slot s SET urgent = %(urgent)s,
-  position = CASE WHEN %(urgent)s THEN {END} + o.rank ELSE s.position END
+  position = CASE WHEN %(urgent)s THEN {SAME_END} + o.rank ELSE s.position END
 FROM (
   SELECT id, row_number() OVER (ORDER BY position, id) AS rank FROM annotation_slot WHERE id = ANY(%(slots)s)
 ) o WHERE s.id = o.id AND s.urgent <> %(urgent)s RETURNING s.id
@@ -219,7 +221,7 @@ UPDATE annotation_slot s SET position = {END} FROM due WHERE s.id = due.id
 
 # At the end of the queue, in their order, as they were before: behind all cursors, so that none loses them.
 LAST = f"""
-UPDATE annotation_slot s SET urgent = false, position = {END} + o.rank
+UPDATE annotation_slot s SET urgent = false, position = {SAME_END} + o.rank
 FROM (
   SELECT id, row_number() OVER (ORDER BY position, id) AS rank FROM annotation_slot WHERE id = ANY(%(slots)s) AND open
 ) o WHERE s.id = o.id RETURNING s.id

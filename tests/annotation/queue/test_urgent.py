@@ -44,7 +44,10 @@ def test_an_urgent_unit_comes_first_then_the_order_goes_on() -> None:
 
 def test_several_urgent_units_keep_the_order_that_they_had() -> None:
     seat = get_campaign_cohort(an_open_campaign(items=8))
-    urgent = list(Slot.objects.filter(cohort=seat).order_by("position").values_list("pk", flat=True)[4:])
+    last = list(Slot.objects.filter(cohort=seat).order_by("position")[4:])
+    for slot, position in zip(last, [slot.position for slot in reversed(last)], strict=True):
+        Slot.objects.filter(pk=slot.pk).update(position=position)
+    urgent = [slot.pk for slot in reversed(last)]  # the order of the positions is not that of the ids
     assert units.prioritise(seat.campaign, [urgent[2], urgent[0], urgent[3], urgent[1]], None) == 4
     positions = dict(Slot.objects.filter(pk__in=urgent).values_list("position", "pk"))
     assert len(positions) == 4 and [positions[position] for position in sorted(positions)] == urgent
@@ -54,6 +57,15 @@ def test_several_urgent_units_keep_the_order_that_they_had() -> None:
         handed_out.append(work.current.slot_id)
         work = rate(work.current, at=NOON).work
     assert handed_out == urgent
+
+
+def test_several_units_put_last_keep_the_order_that_they_had() -> None:
+    seat = get_campaign_cohort(an_open_campaign(items=8))
+    first = list(Slot.objects.filter(cohort=seat).order_by("position")[:4])
+    for slot, position in zip(first, [slot.position for slot in reversed(first)], strict=True):
+        Slot.objects.filter(pk=slot.pk).update(position=position)
+    units.put_last(seat.campaign, [slot.pk for slot in first], None)
+    assert last_slots(seat, 4) == [slot.pk for slot in first], "the last of them is the last of all"
 
 
 def test_what_is_put_last_comes_last_and_back_behind_no_cursor() -> None:
