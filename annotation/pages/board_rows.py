@@ -34,9 +34,9 @@ def cohort_rows(reading: Reading) -> Rows:
     cells = {stage: cell for stage, cell in totals if cell is not None}
     people = sum(counts.members.values())
     note = ngettext("%(n)s person", "%(n)s people", people) % {"n": board_number(people)}
-    asked = [counts.totals[stage.pk] for stage in reading.stages]
+    asked = list(counts.totals.values())
     is_stuck = any(row.is_stuck for row in rows) or any(cell.is_stuck for cell in cells.values())
-    end = _end(reading, {stage.pk: counts.totals[stage.pk] for stage in reading.stages}, is_stuck=is_stuck)
+    end = _end(reading, counts.totals, is_stuck=is_stuck)
     total = Row(_("All cohorts"), cells, note, end, key=ALL_COHORTS)
     sums = (
         [_recent_sum(reading, people), *_end_sum(total, rows, asked)]

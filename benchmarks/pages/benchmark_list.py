@@ -10,11 +10,11 @@ from itertools import islice
 from typing import Any
 
 from django.db.models import QuerySet, prefetch_related_objects
-from django.utils.formats import number_format
 from django.utils.translation import ngettext
 
 from benchmarks.access import permissions_asked_once
 from benchmarks.models import Benchmark, ItemImage, Stage
+from benchmarks.pages.board import board_number
 from benchmarks.pages.next_actions import NextAction, waiting_actions
 from benchmarks.queries.overview import benchmark_rows, sample_pictures
 from jobs.queries.read_together import read_together
@@ -93,7 +93,7 @@ class BenchmarkListPage:
             "Answers in the last 24 hours: %(answers)s, from %(n)s people.",
             people,
         )
-        return text % {"answers": number_format(answers, use_l10n=True), "n": number_format(people, use_l10n=True)}
+        return text % {"answers": board_number(answers), "n": board_number(people)}
 
     @property
     def n_waiting(self) -> int:

@@ -69,7 +69,8 @@ class BenchmarkTableForm(StyledFormMixin, forms.Form):
     """Of one kind. A value that does not fit another is refused beside it.
 
     Where answers or rows are to be chosen, they are those of one question: the posted one, else `question` if the
-    kind has it, else that of `initial`, else the first. `chosen` is its value, and None for other kinds.
+    kind has it, else that of `initial`, else the first. `chosen` is its value, and None for other kinds. `questions`:
+    to choose from in a form of its own, before what depends on the question; empty for other kinds.
     """
 
     name = forms.CharField(
@@ -89,6 +90,7 @@ class BenchmarkTableForm(StyledFormMixin, forms.Form):
         self.kind, self.stages = Kind(kind), list(benchmark.stages.all())
         questions = list(self._questions())
         self.chosen = self._chosen([value for value, _label in questions], question)
+        self.questions = questions if self.chosen is not None else []
         stage, row = self._question_of(self.chosen or "")
         columns = _columns(stage) if stage else []
         choices: dict[str, list[tuple[str, Any]]] = {
@@ -110,11 +112,6 @@ class BenchmarkTableForm(StyledFormMixin, forms.Form):
         if self.chosen is not None:
             self.fields["question"].widget = forms.HiddenInput()
             self.initial["question"] = self.chosen
-
-    @property
-    def questions(self) -> list[tuple[str, str]]:
-        """To choose from in a form of its own, before what depends on the question."""
-        return list(self.fields["question"].choices) if self.chosen is not None else []  # type: ignore[attr-defined]
 
     def _chosen(self, questions: Sequence[str], asked: str) -> str | None:
         if "question" not in ASKS[self.kind] or not {*OF_QUESTION} & {*ASKS[self.kind]}:
