@@ -1,6 +1,6 @@
 // The contact sheet: which picture is at hand, which one it is compared with, the two side by side, one over the other.
 // A field's script may say what a picture is compared with, and hear where the person is.
-import { announce, onKey, onSheet } from "../sheet-parts.js";
+import { announce, onKey, onSheet, setText } from "../sheet-parts.js";
 
 const TYPING = 1500; // ms within which digits make one number
 const REST = 350; // ms
@@ -85,7 +85,7 @@ function fill(box) {
     if (!pic) return;
     img.src = pic.sharp ? pic.large : pic.thumb;
     img.alt = pic.alt;
-    words.textContent = pic.number;
+    setText(words, pic.number);
   });
   box.classList.toggle("one", !two[0]);
   clearTimeout(sharper);

@@ -1,7 +1,7 @@
 // De-duplicating a contact sheet: one key for each picture, the next open one comes by itself, everything can be taken
 // back. All of it happens in the page; drafts and the answer travel in one hidden input.
 import { alike, choosesWith, compareWith, contact, moveTo, onMove, say } from "../displays/contact.js";
-import { changed, onKey, onSheet } from "../sheet-parts.js";
+import { changed, onKey, onSheet, setText } from "../sheet-parts.js";
 import { beginCompare, endCompare } from "./grouping-compare.js";
 import { Partition } from "./partition.js";
 
@@ -95,7 +95,7 @@ function caption(index) {
   el.className = act ? { keep: "kept", same: "dropped twin", drop: "dropped", unsure: "unsure" }[act] : "";
   const text = stateOf(index);
   const state = el.querySelector("[data-state]");
-  if (state.textContent !== text) state.textContent = text;
+  if (state.textContent !== text) setText(state, text);
 }
 
 onMove(({ pics, at, against }) => {
@@ -103,11 +103,11 @@ onMove(({ pics, at, against }) => {
   if (pics[onMove.last]) caption(onMove.last);
   onMove.last = at;
   const [n, m] = [pics[at].number, pics[against]?.number];
-  if (m && !partition.get(at).act) pics[at].el.querySelector("[data-state]").textContent = fill("maybe", { n: m });
-  field.querySelector("[data-looking]").textContent = m ? fill("looking", { n, m }) : fill("alone", { n });
-  field.querySelector("[data-hint]").textContent = m ? fill(alike() ? "hint" : "hint_plain", { n, m, a: alike() }) : "";
+  if (m && !partition.get(at).act) setText(pics[at].el.querySelector("[data-state]"), fill("maybe", { n: m }));
+  setText(field.querySelector("[data-looking]"), m ? fill("looking", { n, m }) : fill("alone", { n }));
+  setText(field.querySelector("[data-hint]"), m ? fill(alike() ? "hint" : "hint_plain", { n, m, a: alike() }) : "");
   const target = contact().bench.querySelector("[data-target]");
-  if (target) target.textContent = m ?? "";
+  if (target) setText(target, m ?? "");
 });
 
 // ---- deciding ------------------------------------------------------------------------------------------------------
@@ -170,7 +170,7 @@ function write() {
 
 function tell() {
   const [done, all] = [partition.decided, partition.names.length];
-  field.querySelector("[data-count]").textContent = fill("count", { done, all });
+  setText(field.querySelector("[data-count]"), fill("count", { done, all }));
   const ruler = field.querySelector("[data-done] .ruler");
   const share = ((100 * done) / all).toFixed(2);
   ruler.setAttribute("aria-valuenow", Math.round(share));
@@ -179,7 +179,7 @@ function tell() {
   const halt = field.querySelector("[data-halt]");
   const open = partition.nextOpen(-1);
   halt.hidden = open < 0 || !done;
-  if (!halt.hidden) halt.textContent = fill("left", { count: all - done, n: contact().pics[open].number });
+  if (!halt.hidden) setText(halt, fill("left", { count: all - done, n: contact().pics[open].number }));
   else halt.className = "vh";
 }
 
