@@ -289,3 +289,16 @@ def test_a_place_whose_time_ends_at_this_moment_is_offered_and_given_at_it() -> 
     assert next_work.no_work_reason(second, seat, end) is None
     taken = next_work.get_or_claim_work(second, seat, end).current
     assert taken and taken.unit_id == hand.unit_id
+
+
+def test_a_place_that_was_lost_and_that_another_person_filled_is_no_work() -> None:
+    seat = get_campaign_cohort(an_open_campaign(items=1, target=1))
+    first, second = a_person(seat.cohort), a_person(seat.cohort)
+    hand = next_work.get_or_claim_work(first, seat, NOON).current
+    assert hand and hand.lease_until
+    late = hand.lease_until
+    taken = next_work.get_or_claim_work(second, seat, late).current
+    assert taken and taken.unit_id == hand.unit_id
+    rate(taken, at=late)
+    assert next_work.no_work_reason(first, seat, late) == next_work.NoWork("cohort_full")
+    assert reason(next_work.get_or_claim_work(first, seat, late)) == "cohort_full"
