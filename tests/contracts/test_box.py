@@ -72,6 +72,16 @@ def test_the_limit_is_strict_and_the_words_never_round_up_to_it() -> None:
     assert percent(0.3) == "30"
 
 
+def test_every_box_keeps_the_limits_of_size() -> None:
+    box_sheet = sheet(most=2, max_area=0.3, min_area=0.01)
+    fine, small, large = [0.1, 0.1, 0.3, 0.3], [0.5, 0.5, 0.55, 0.55], [0.0, 0.0, 0.9, 0.9]
+    for wrong, code in ((small, "box_too_small"), (large, "box_too_large")):
+        for boxes in ([fine, wrong], [wrong, fine]):
+            parsed = box_sheet.parse({"q": boxes}, Shown(1, images=(PICTURE,)))
+            assert [problem.code for problem in parsed.errors["q"]] == [code]
+    assert box_sheet.parse({"q": [fine, fine]}, Shown(1, images=(PICTURE,))).ok
+
+
 @pytest.mark.parametrize(
     ("facts", "ok"), [({}, True), ({"objects": 3}, True), ({"objects": 2}, False), ({"objects": "many"}, True)]
 )
