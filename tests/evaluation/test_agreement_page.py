@@ -78,6 +78,19 @@ def test_not_answered_share_is_of_requested_units(world: World, rated: Campaign)
     assert "Not answered" in page
 
 
+def test_not_answered_share_counts_units_that_were_answered_and_not_asked(world: World, campaign: Campaign) -> None:
+    """As answers of a file to items that have no slot."""
+    later = world.add_items(10)
+    natural = of_condition(world.items, "natural")
+    assert len(natural) == 16 and len(of_condition(later, "natural")) == 6
+    table(campaign, world.egypt, natural, {world.nour: "1" * 16})
+    report = read_json(world)
+    assert cells(report)["Egypt", "natural"]["n_units_asked"] == 10
+    row = next(row for row in report["rows"] if row["cohort"]["label"] == "Egypt")
+    # 16 natural units, 10 of them asked, and 10 generated ones that were asked: 16 of 26 answered by one person.
+    assert row["missing_of_asked"] == pytest.approx(1 - 16 / 26)
+
+
 def test_the_two_shares_that_are_missing_have_two_names(world: World, campaign: Campaign) -> None:
     natural = of_condition(world.items, "natural")
     table(campaign, world.egypt, natural[:4], {world.nour: "1234", world.tarek: "12.."})
