@@ -15,7 +15,8 @@ from evaluation.figures.drawing.scene import Rect
 from evaluation.figures.estimate_text import number_columns
 from evaluation.figures.figure import Figure
 from evaluation.metrics.proportions import share_of
-from evaluation.reports.agreement_headline import _range_sentence
+from evaluation.reports.agreement_headline import _missing_sentence, _range_sentence
+from evaluation.selections.catalogue import POOLED
 from tests.chains.link_client import text_of
 from tests.evaluation.data import of_condition, table
 from tests.evaluation.test_agreement_page import campaign, rated  # noqa: F401  (fixtures)
@@ -57,6 +58,17 @@ def test_equal_cohorts_are_named_together() -> None:
     values = [(1.0, "Brazil"), (0.9999, "Egypt")]
     assert _range_sentence(report, "", values) == "Alpha, nominal is 1.00 in Brazil and Egypt."
     assert _range_sentence(report, "natural", values[:1]) == "natural: Alpha, nominal is 1.00 in Brazil."
+
+
+def test_row_of_all_cohorts_together_is_no_cohort_without_a_value() -> None:
+    def row(pk: int, value: float | None) -> Any:
+        cell = SimpleNamespace(estimates=[SimpleNamespace(value=value)])
+        return SimpleNamespace(cohort=SimpleNamespace(pk=pk), cells=[cell])
+
+    report: Any = SimpleNamespace(rows=[row(POOLED, None), row(1, 0.5), row(2, 0.6)])
+    assert _missing_sentence(report, 0) == ""
+    report.rows.append(row(3, None))
+    assert _missing_sentence(report, 0) == "1 cohort has no value there."
 
 
 @pytest.mark.django_db
