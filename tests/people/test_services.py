@@ -103,6 +103,20 @@ def test_cohort_for_finds_for_managers_and_the_team(world: World) -> None:
         access.cohort_for(world.manager, world.brazil.pk)
 
 
+def test_an_admin_whose_account_is_switched_off_is_not_the_admin_that_a_team_keeps(world: World) -> None:
+    other, at = User.objects.create_user("second-admin@example.org", "Second", "a long password 1"), timezone.now()
+    teams.add_member(world.team, other, TeamMember.Role.ADMIN, world.team_admin)
+    User.objects.filter(pk=other.pk).update(is_active=False)
+    admin = TeamMember.objects.get(user=world.team_admin)
+    with pytest.raises(teams.LastAdmin):
+        teams.remove_member(admin, world.team_admin, at)
+    with pytest.raises(teams.LastAdmin):
+        teams.change_role(admin, TeamMember.Role.MEMBER, world.team_admin, at)
+    User.objects.filter(pk=other.pk).update(is_active=True)
+    teams.change_role(admin, TeamMember.Role.MEMBER, world.team_admin, at)
+    assert not access.is_team_admin(world.team_admin, world.team) and access.is_team_admin(other, world.team)
+
+
 def test_a_team_keeps_an_admin_and_a_removed_member_loses_the_roles(world: World) -> None:
     admin, at = TeamMember.objects.get(user=world.team_admin), timezone.now()
     with pytest.raises(teams.LastAdmin):
