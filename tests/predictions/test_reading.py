@@ -92,3 +92,20 @@ def test_a_question_that_is_asked_only_then_may_be_null_in_the_schema_and_is_no_
         assert isinstance(parsed, ParsedReply) and "incomplete" not in parsed.notes and "why" not in parsed.answers
     stray = parse_json_reply(Reply('{"animals": "dog", "why": "Ears"}'), [animal, WHY])
     assert isinstance(stray, ParsedReply) and stray.answers == {"animals": "dog"}
+
+
+def test_an_unreadable_answer_to_a_question_that_may_be_left_out_is_noted_and_silence_is_not() -> None:
+    animal = replace(ANIMALS, codes=("cat", "dog"), schema={"type": "string"}, many=False)
+    size = Question("size", "", {"type": "string"}, codes=("small", "large"), required=False)
+    follows = replace(size, required=True, asked_if={"field": "animals", "in": ["cat"]})
+    for question in (size, follows):
+        for member, incomplete in (
+            (', "size": "huge"', {"size": "outside_scale"}),
+            (', "size": ["small"]', {"size": "bad_json"}),
+            (', "size": "small"', {}),
+            (', "size": null', {}),
+            ("", {}),
+        ):
+            parsed = parse_json_reply(Reply(f'{{"animals": "cat"{member}}}'), [animal, question])
+            assert isinstance(parsed, ParsedReply) and parsed.answers["animals"] == "cat"
+            assert parsed.notes.get("incomplete", {}) == incomplete
