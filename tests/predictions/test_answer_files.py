@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from annotation.models import Annotation, Campaign, Rating
+from annotation.models import Annotation, Campaign, Rating, Unit
 from annotation.services.queue import recount
 from jobs.models import Job
 from jobs.services import job_context, runner
@@ -15,7 +15,9 @@ from predictions.models import Call, Reply, Run
 from predictions.services.files import answer_import as door
 from predictions.services.files.answer_import import ModelInfo
 from predictions.services.runs.result_runs import FileRunRefused
+from tests.annotation.chain.factories import a_field
 from tests.evaluation.data import an_open_campaign
+from tests.evaluation.test_measures import CHOICE, with_sheet
 from tests.importing import outcomes
 from tests.personas import World
 from tests.predictions.model_file_samples import import_file, inspect, jsonl, lm_eval, run_of, sample, store_file
@@ -124,6 +126,49 @@ def test_a_table_of_ratings(world: World, campaign: Campaign) -> None:
     assert model_codes(campaign) == {world.items[1].key: "2", world.items[5].key: "2"}, "one model of the two"
     assert calls(run_of(job)) == [("answered", ""), ("out_of_range", "outside_scale"), ("answered", "")]
     assert run_of(job).source == "csv"
+
+
+TINY, WIDE, BEYOND = [0.1, 0.1, 0.11, 0.11], [0.0, 0.0, 0.9, 0.9], [0.5, 0.1, 1.2, 0.3]
+FINE = {"sort": "food", "things": [[0.1, 0.1, 0.3, 0.3]], "place": [[0.1, 0.1, 0.3, 0.3]], "title": "Lamp"}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "call"),
+    [
+        ({"sort": "9"}, ("out_of_range", "outside_scale")),
+        ({"things": [TINY, WIDE]}, ("out_of_range", "outside_scale")),
+        ({"sort": "9", "things": [TINY, WIDE], "place": [BEYOND]}, ("out_of_range", "outside_scale")),
+        ({"title": "A lamp of brass"}, ("unparseable", "sheet")),
+        ({"sort": "9", "title": "A lamp of brass"}, ("unparseable", "sheet")),
+    ],
+    ids=["option", "sizes", "all", "text", "option-and-text"],
+)
+def test_an_answer_is_out_of_range_where_nothing_else_is_wrong_with_it(
+    world: World, wrong: dict[str, Any], call: tuple[str, str]
+) -> None:
+    boxes = {"max_area": 0.3, "min_area": 0.01, "most": 2}
+    campaign = with_sheet(
+        world,
+        CHOICE,
+        a_field("things", "box", **boxes),
+        a_field("place", "box"),
+        a_field("title", "text", max_length=9),
+    )
+    rows = [
+        {"item": item.key, "target": "Egypt", "rater": "tiny-vlm", "rater_kind": "model", "answers": {**FINE, **own}}
+        for item, own in zip(world.items, (wrong, {}), strict=False)
+    ]
+    job = import_file(world, campaign, store_file(jsonl(rows)))
+    assert sorted(calls(run_of(job))) == sorted([call, ("answered", "")])
+
+
+@pytest.mark.parametrize("target", ["", "Brazil"], ids=["cohort-alone", "beside-a-target"])
+def test_a_row_of_a_cohort_is_about_its_culture_and_of_no_cohort(world: World, campaign: Campaign, target: str) -> None:
+    row = {"item": world.items[0].key, "cohort": "Egypt", "rater": "tiny-vlm", "answers": {"relevance": "4"}}
+    import_file(world, campaign, store_file(jsonl([row | ({"target": target} if target else {})])))
+    answer = Annotation.objects.get(rater__kind="model")
+    assert (answer.cohort, Rating.objects.get(annotation=answer).cohort) == (None, None)
+    assert Unit.objects.get(assignments__annotations=answer).target == (target or "Egypt")
 
 
 def test_a_persons_rows_are_refused_here(world: World, campaign: Campaign) -> None:
