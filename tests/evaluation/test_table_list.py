@@ -13,6 +13,7 @@ from evaluation.tables.table import MissingData
 from evaluation.tables.table_builder import build_table, missing_data
 from tests.evaluation import runs
 from tests.evaluation.sample_tables import model
+from tests.evaluation.test_tables_boxes import LEFT, a_small_set, answer
 from tests.evaluation.test_tables_caire import KEEN
 from tests.evaluation.test_tables_caire import Study as Caire
 from tests.evaluation.test_tables_culturalvqa import Study as Vqa
@@ -49,6 +50,16 @@ def test_answers_judged_in_one_way_only(world: World) -> None:
     study = Vqa(world)
     messages = missing_messages(study.benchmark)
     assert all(messages[key] for key in ("accuracy", "table-6", "without-picture", "sub-categories"))
+
+
+def test_boxes_of_people_alone_give_table_4_and_no_accuracy(world: World) -> None:
+    benchmark = create_from_recipe(world.team, "globalrg-grounding", "Grounding", "grounding", world.owner)
+    campaign, items = a_small_set(world, benchmark)
+    messages = missing_messages(benchmark)
+    accuracy = ("grounding", "grounding-countries", "grounding-regions")
+    assert not messages["collected"] and all("No model has answered" in messages[key] for key in accuracy)
+    answer(world, campaign, "Grounding DINO", {items[0]: LEFT})
+    assert not any(missing_messages(benchmark)[key] for key in accuracy)
 
 
 def test_forced_choices_of_three_give_no_table_of_six(world: World) -> None:

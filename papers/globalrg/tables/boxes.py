@@ -74,6 +74,10 @@ class BoxedItem:
     not_asked: frozenset[int] = frozenset()
 
 
+def no_models_text() -> str:
+    return _("No model has answered yet. Import its boxes for the stage “Box drawing”.")
+
+
 def read_boxes(answer: Any) -> list[Box]:
     """Boxes as stored, objects or lists of four numbers."""
     rows = [[row["x0"], row["y0"], row["x1"], row["y1"]] if isinstance(row, Mapping) else row for row in answer or ()]
@@ -133,7 +137,7 @@ def boxed_items(inputs: TableInputs) -> tuple[list[BoxedItem], list[ObservedRate
         text = _("There are no boxes yet. Open a campaign of the stage “Box drawing”, or import boxes.")
         raise MissingData(text, by_people=True)
     if not models:
-        raise MissingData(_("No model has answered yet. Import its boxes for the stage “Box drawing”."))
+        raise MissingData(no_models_text())
     words = _settle(inputs.benchmark, gold)
     asked = _asked_items(inputs)
     items = [
