@@ -38,6 +38,9 @@ LEVEL = re.compile(r"^(\d{1,2}): ", re.MULTILINE)  # a level of a scale that a p
 RATING = "rating=X"  # how a prompt says that the chosen level is to be stated
 LENGTH = re.compile(r"^At (least|most) (\d+) characters\.", re.MULTILINE)  # how a sheet asks for a text
 WORD = re.compile(r"^The word (.+) stands in it exactly as it is written here", re.MULTILINE)  # of a search query
+BOX = re.compile(r"four numbers of the box in this order: ([a-z, ]+); (.+)\. Write them as \[n, n, n, n\]")
+WHOLE = re.compile(r"whole numbers from 0 to (\d+)")
+PIXELS = re.compile(r"(\d+) pixels wide and (\d+) pixels high")
 SENTENCES = (
     "A practice model wrote this.", "It looked at nothing.", "People would say more about it.",
     "Replace it by a real model.",
@@ -142,13 +145,16 @@ def builder_text(asked: dict[str, Any]) -> str | None:
 def completion_text(asked: dict[str, Any], dice: Random) -> str:
     if dice.random() < CHATS:
         return CHATTER
+    text = prompt_text(asked)
     schema = (asked.get("response_format") or {}).get("json_schema", {}).get("schema")
+    if declared := BOX.search(text):
+        numbers = box_numbers(declared[1].split(", "), declared[2], dice)
+        return json.dumps({"box": numbers} if schema else numbers)
     if schema:
         return json.dumps(fill_schema(schema, dice))
     choices = asked.get("guided_choice")
     if choices:
         return str(choose_upper_middle(choices, dice))
-    text = prompt_text(asked)
     if LETTER in text:
         return f"{choose_upper_middle(['A', 'B'], dice)}. A practice model does not look closer."
     if MATCH in text:
@@ -160,6 +166,20 @@ def completion_text(asked: dict[str, Any], dice: Random) -> str:
         return write_text(int(limits.get("least", 0)), int(limits.get("most", 300)), dice)
     level = choose_upper_middle(LEVEL.findall(text) or ["3"], dice)
     return f"A practice model does not look closer. rating={level}" if RATING in text else level
+
+
+def box_numbers(parts: list[str], units: str, dice: Random) -> list[float]:
+    """A box in the parts and units that a prompt declares; whole numbers except for fractions."""
+    left, top = dice.uniform(0, 0.5), dice.uniform(0, 0.5)
+    width, height = dice.uniform(0.2, 0.5), dice.uniform(0.2, 0.5)
+    across = {"left": left, "right": left + width, "width": width, "middle across": left + width / 2}
+    down = {"top": top, "bottom": top + height, "height": height, "middle down": top + height / 2}
+    if size := PIXELS.search(units):
+        wide, high = int(size[1]), int(size[2])
+    else:
+        wide = high = int(limit[1]) if (limit := WHOLE.search(units)) else 1
+    numbers = [across[part] * wide if part in across else down[part] * high for part in parts]
+    return [round(number, 3) if wide == 1 else round(number) for number in numbers]
 
 
 def prompt_text(asked: dict[str, Any]) -> str:

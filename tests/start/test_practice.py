@@ -11,7 +11,10 @@ import pytest
 from PIL import Image, ImageChops
 
 from config.local.mock_model import CHATTER, NO, Handler, Server, chat_completion, make_images
+from papers.globalrg.prompts import GROUNDING, PARTS, UNITS
 from predictions.backends.image_generation import GenerationRefused, ImageMaker
+from predictions.prompts.boxes import box_scale, parse_boxes
+from predictions.prompts.contract import UnparsedReply
 
 
 def chat_request(number: int, **more: Any) -> dict[str, Any]:
@@ -66,6 +69,20 @@ def test_it_says_which_of_two_pictures_shows_which_answer() -> None:
     asked = [{"messages": [{"role": "user", "content": f"{number}\n{form}"}]} for number in range(60)]
     replies = {text for body in asked if (text := reply_text(body)) not in (None, CHATTER)}
     assert replies == {'{"image_1": "A", "image_2": "B"}', '{"image_1": "B", "image_2": "A"}'}
+
+
+@pytest.mark.parametrize("order", PARTS)
+@pytest.mark.parametrize("scale", ["1", "100", "1000", "1024", "pixels"])
+def test_it_draws_a_box_in_the_parts_and_units_of_the_prompt(scale: str, order: str) -> None:
+    units = UNITS[scale].format(width=640, height=480)
+    content = GROUNDING.user.format(image="", concept="dosa", parts=PARTS[order], units=units)
+    asked: dict[str, Any] = {"messages": [{"role": "user", "content": content}]}
+    forms = ({}, {"response_format": {"type": "json_schema", "json_schema": {"schema": {"type": "object"}}}})
+    bodies = [asked | form | {"seed": number} for number in range(20) for form in forms]
+    replies = [text for body in bodies if (text := reply_text(body)) not in (None, CHATTER)]
+    boxes = [parse_boxes(text or "", box_scale(scale, order, (640, 480))) for text in replies]
+    assert len(boxes) > 20 and not any(isinstance(box, UnparsedReply) for box in boxes)
+    assert all(0.03 < (x1 - x0) * (y1 - y0) < 0.26 for [(x0, y0, x1, y1)] in boxes)  # type: ignore[misc]
 
 
 def test_now_and_then_it_chats_or_declines() -> None:
