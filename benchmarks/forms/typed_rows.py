@@ -38,10 +38,15 @@ class TypedRowsForm(StyledFormMixin, forms.Form):
 
     def __init__(self, *args: Any, stage: Stage, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.names = [column.name for column in columns_of(stage) if column.name not in OF_FILES]
+        columns = [column for column in columns_of(stage) if column.name not in OF_FILES]
+        self.names = [column.name for column in columns]
         self.shown = [name for name in self.names if name in _shown(stage)] or self.names[:1]
+        ticked = [column.name for column in columns if column.needed or column.name in self.shown]
         self.fields["columns"].choices = [(name, name) for name in self.names]  # type: ignore[attr-defined]
-        self.fields["columns"].initial = self.shown
+        self.fields["columns"].initial = ticked
+        if len(ticked) > 1:
+            each_line = _("Each line: %(columns)s.") % {"columns": " | ".join(ticked)}
+            self.fields["rows"].help_text = f"{each_line} {self.fields['rows'].help_text}"
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or self.cleaned_data

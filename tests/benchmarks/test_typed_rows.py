@@ -3,7 +3,9 @@
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
+from benchmarks.forms.typed_rows import TypedRowsForm
 from benchmarks.models import Item, Stage
+from benchmarks.services.benchmarks import create_from_recipe
 from jobs.models import Job
 from tests.chains.researcher import do_waiting_work
 from tests.personas import World
@@ -80,3 +82,15 @@ def test_an_import_with_rejected_rows_leads_back_to_its_form(world: World, words
     type_rows(world, words, "third")
     clean = f"/jobs/{Job.objects.latest('pk').pk}/"
     assert "Import a corrected file" not in world.client(world.mara).get(clean).content.decode()
+
+
+def test_the_columns_that_a_stage_needs_are_ticked_and_named(world: World) -> None:
+    benchmark = create_from_recipe(world.team, "globalrg-grounding", "Grounding", "grounding", world.owner)
+    stage = benchmark.stages.get(key="finding")
+    form = TypedRowsForm(stage=stage)
+    assert form["columns"].initial == ["text", "country"]
+    assert str(form["rows"].help_text).startswith("Each line: text | country.")
+    data = {"stage": stage.pk, "do": "type", "rows-rows": "dosa | India", "rows-columns": form["columns"].initial}
+    world.client(world.owner).post("/b/grounding/import/?stage=finding", data)
+    do_waiting_work()
+    assert set(stage.items.values_list("text", "origin")) == {("dosa", "India")}
