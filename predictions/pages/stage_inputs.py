@@ -51,9 +51,16 @@ class StageInputs:
         return _("Right, or waiting") if self.only_wrong else _("Waiting for references")
 
     @property
+    def takes_any(self) -> bool:
+        """Whether there is a run, or people, whose answers make items here: else there is no total."""
+        return self.people is not None or any(row.chosen or row.counts.items for row in self.rows)
+
+    @property
     def notes(self) -> list[str]:
         """Sentences on what a reader may have to do."""
         sentences = []
+        if self.rows and not self.by_setting and not any(row.chosen for row in self.rows):
+            sentences.append(_("No run is chosen yet. Choose the runs whose answers become items here, and save."))
         if self.by_setting:
             settings = ", ".join(setting or _("default") for setting in self.by_setting)
             sentences.append(_("New runs with these prompt variants are chosen automatically: %s.") % settings)

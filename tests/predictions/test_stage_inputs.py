@@ -83,6 +83,18 @@ def test_a_researcher_chooses_runs_and_reads_what_became_of_their_answers(world:
     assert Event.objects.filter(verb="stage.runs_chosen").count() == 1
 
 
+def test_without_a_chosen_run_there_is_no_total_and_the_page_says_what_to_do(world: World, scene: Scene) -> None:
+    params = {key: value for key, value in scene.judge.derivation["params"].items() if key != "people"}
+    Stage.objects.filter(pk=scene.judge.pk).update(derivation={**scene.judge.derivation, "params": params})
+    run = a_run(scene, "A")
+    value, client, sentence = f"{run.rater_id}-{run.pk}", world.client(world.mara), "No run is chosen yet."
+    assert set(rows(world, scene)) == {value} and sentence in client.get(path(world, scene)).content.decode()
+    client.post(path(world, scene), {"run": [value]})
+    process_derivations()
+    assert set(rows(world, scene)) == {value, "total"}
+    assert sentence not in client.get(path(world, scene)).content.decode()
+
+
 def _is_judged(item: int) -> bool:
     return Unit.objects.filter(item=item, assignments__annotations__counted=True).exists()
 
