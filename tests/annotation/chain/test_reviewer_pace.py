@@ -80,3 +80,9 @@ def test_those_who_run_the_benchmark_see_it_and_reviewers_do_not(
     text = client_of(world.mara).get(path).content.decode()
     assert "Median wait of an answer" in text and "7 answers wait now" in text
     assert "Median wait of an answer" not in client_of(world.reviewer).get(path).content.decode()
+
+
+def test_equal_waits_are_stated_once(world: World, answers: list[Annotation], client_of: ClientOf) -> None:
+    Assignment.objects.update(changed_at=timezone.now())
+    text = client_of(world.mara).get(f"/b/{world.benchmark.slug}/review/").content.decode()
+    assert f"{len(answers)} answers wait now, the longest for a moment." in text and "half of them" not in text
