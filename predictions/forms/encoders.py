@@ -20,6 +20,7 @@ from predictions.services.encoders import encoder_runs
 from predictions.services.encoders.fact_requests import NEEDS, FactPlan
 
 MODEL_HELP = _("As ViT-B-32/laion2b_s34b_b79k, hf-hub:owner/name, or local-dir:name of a folder that is here.")
+DETECTOR_HELP = _("As facebook/detr-resnet-50 on the Hugging Face hub, or local-dir:name of a folder that is here.")
 LINES = {"rows": 4, "dir": "auto", "spellcheck": "false"}
 
 
@@ -314,7 +315,7 @@ class DetectorForm(FactLimitForm):
         label=_("Detector"), queryset=Endpoint.objects.none(), required=False, empty_label=_("None yet"),
         help_text=_("It starts by itself for each picture that arrives. Pause or cancel it on the page Item facts."),
     )  # fmt: skip
-    model = forms.CharField(label=_("Model"), max_length=120, required=False, help_text=MODEL_HELP)
+    model = forms.CharField(label=_("Model"), max_length=120, required=False, help_text=DETECTOR_HELP)
     field_order = ("endpoint", "model", "at_most")
 
     def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:

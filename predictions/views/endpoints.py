@@ -63,13 +63,14 @@ def new(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _added(request: HttpRequest, endpoint: Endpoint) -> HttpResponse:
     """Back to the models of the benchmark that led here. The practice model is checked at once: its names are known."""
-    if endpoint.base_url and endpoint.base_url == settings.PRACTICE_MODEL:
+    checked = bool(endpoint.base_url) and endpoint.base_url == settings.PRACTICE_MODEL
+    if checked:
         endpoints.check(endpoint, current_user(request), timezone.now(), "")
     benchmark = Benchmark.objects.filter(team=endpoint.team, slug=request.GET.get("benchmark", "")).first()
     if benchmark is not None and is_permitted(request.user, benchmark, "work_on"):
         messages.info(request, _("Endpoint saved."))
         return redirect("predictions:ask_models", benchmark.slug)
-    messages.info(request, _("Endpoint saved. Check the connection now."))
+    messages.info(request, _("Endpoint saved.") if checked else _("Endpoint saved. Check the connection now."))
     return redirect("predictions:endpoint", endpoint.team.slug, endpoint.pk)
 
 

@@ -6,6 +6,7 @@ import pytest
 from django.utils import timezone
 
 from jobs.models import Event
+from predictions.forms.encoders import DetectorForm
 from predictions.models import Endpoint
 from predictions.queries.endpoints import models_of
 from predictions.services.endpoints import endpoints
@@ -60,6 +61,22 @@ def test_a_team_without_an_endpoint_is_offered_the_practice_model_of_this_machin
     assert offered in page(world, world.team_admin, home(world))
     assert 'value="http://127.0.0.1:4321/v1"' in page(world, world.team_admin, offered)
     assert offered not in page(world, world.mara, home(world)), "an admin adds endpoints"
+
+
+def test_the_practice_model_is_checked_when_it_is_saved_and_nobody_is_asked_to(
+    world: World, settings: Any, scripted_server: Server
+) -> None:
+    settings.PRACTICE_MODEL = scripted_server.base_url
+    form = {"kind": "openai", "shown_kind": "openai", "name": "Practice model", "base_url": scripted_server.base_url,
+            "most_in_flight": "4", "timeout_seconds": "30", "offers": ["images"]}  # fmt: skip
+    text = world.client(world.team_admin).post(f"{home(world)}new/", form, follow=True).content.decode()
+    assert "Endpoint saved." in text and "Connected." in text and "Check the connection now." not in text
+
+
+def test_a_detector_is_named_as_detectors_are(world: World) -> None:
+    """The names of encoders, with hf-hub:, are none of transformers."""
+    text = str(DetectorForm(benchmark=world.benchmark)["model"].help_text)
+    assert "facebook/detr-resnet-50" in text and "hf-hub:" not in text
 
 
 def test_from_ask_models_the_practice_model_is_one_form_away_and_leads_back(
