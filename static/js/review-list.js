@@ -5,6 +5,8 @@ const list = document.getElementById("list");
 const rows = () => [...(list?.children ?? [])];
 const current = () => list?.querySelector(".answer:focus-within") ?? list?.querySelector(".answer[data-current]");
 let undone = null; // the row of the latest decision
+let recounting = 0; // a timer
+const PAUSE = 600; // milliseconds without a decision, before the counts are asked for
 
 function go(row) {
   if (!row) return false;
@@ -99,7 +101,24 @@ list?.addEventListener("submit", async (event) => {
   row.removeAttribute("aria-busy");
   if (!reply || ![200, 422].includes(reply.status) || reply.redirected) return fail(row);
   show(row, await reply.text(), decision && reply.status === 200);
+  if (reply.status === 200) recountLater();
 });
+
+/** The counts round the list follow the decisions: once for those that come close together. */
+function recountLater() {
+  clearTimeout(recounting);
+  recounting = setTimeout(recount, PAUSE);
+}
+
+async function recount() {
+  const reply = await fetch(location.href, { signal: AbortSignal.timeout(20_000) }).catch(() => null);
+  if (!reply?.ok || reply.redirected) return;
+  const page = new DOMParser().parseFromString(await reply.text(), "text/html");
+  for (const part of document.querySelectorAll("[data-live]")) {
+    const fresh = page.querySelector(`[data-live="${part.dataset.live}"]`);
+    if (fresh && !part.contains(document.activeElement)) part.replaceWith(fresh);
+  }
+}
 
 function fail(row) {
   const note = document.createElement("p");

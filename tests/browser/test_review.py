@@ -178,6 +178,11 @@ def test_the_list_decides_by_keys_without_leaving_it(
     expect(rows.nth(1).get_by_role("button", name="Accept")).to_be_visible()
     shot(page, "review-list-decided", full_page=True)
     assert find_violations(page) == ""
+    left = len(annotations) - 2  # one is returned, one accepted
+    expect(page.locator(".states a").first).to_have_text(f"Waiting {left}")
+    expect(page.locator(".head")).to_contain_text(f"{left} answers wait for you")
+    expect(page.locator(".gauge").first).to_contain_text(f"Waiting: {left} · returned: 1 · accepted: 1")
+    expect(rows).to_have_count(left + 1)  # the list itself stays
     assert page.url.endswith("/review/")
     expected = {"accept": annotations[0].pk}
     assert {
