@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotation.models import Campaign
+from annotation.models import Campaign, Rating
 from benchmarks.models import Item
 from papers.culturalvqa.prompts import questions as prompts
 from people.models import Rater
@@ -49,6 +49,26 @@ def test_stereotypes_are_counted_by_what_they_are_about(world: World, study: Stu
     assert value(yes) == pytest.approx(1 / 3) and yes.estimate.n_units == 3
     assert value(cell(table, "Neither", "First")) == pytest.approx(2 / 3)
     assert cell(table, "It goes against one", "First").shown == "0.0"
+
+
+def test_an_unreadable_subject_of_a_stereotype_is_unknown_and_not_zero(world: World, study: Study) -> None:  # noqa: F811
+    """Two of three rest on a stereotype, none against one: first without what they are about, then one with it."""
+    campaign, items = create_labelled(study, "stereotypes", world)
+    first = model(world.team, "First")
+    units = [(item, "") for item in items]
+    values = ("stereotype", "stereotype", "neither")
+    store_answers(campaign, first, dict(zip(units, values, strict=True)), field="stereotype")
+
+    def shown() -> list[list[str]]:
+        rows = [cell.text or cell.shown for row in study.table("stereotypes").rows for cell in row.cells]
+        return [rows[:6], rows[6:11], rows[11:]]
+
+    none = ["0.0", "0", "0", "0", "0"]
+    assert shown() == [["66.7", "–", "–", "–", "–", "2"], none, ["33.3"]]
+    rating = Rating.objects.get(campaign=campaign, unit__item=items[0], field="stereotype")
+    rating.pk, rating.field, rating.code = None, "about", "gender"
+    rating.save()
+    assert shown() == [["66.7", "0", "1", "0", "0", "1"], none, ["33.3"]]
 
 
 def test_the_stages_take_the_codes_that_the_prompts_ask_for(study: Study) -> None:  # noqa: F811

@@ -28,6 +28,7 @@ CODES, ABOUT = (
     {one["code"]: one["label"]["en"] for one in field["config"]["options"]} for field in STEREOTYPE_SHEET["fields"]
 )
 WHOLE = Rounding(1, 100)
+UNKNOWN = "unknown"  # a question that has a label, and no answer to what it is about
 NO_SUB_CATEGORIES = gettext_lazy(
     "The questions of these facets have no sub-categories. Have a judge or people name them in the stage "
     "“sub-categories”, or import them with the items."
@@ -72,14 +73,25 @@ def build_stereotypes(inputs: TableInputs) -> Table:
             Cell(share_of(counts[code, ""], n, method="share of questions"), rounding=WHOLE) for counts, n in counted
         ]
         rows.append(Row(label, tuple(cells)))
-        for what, name in ABOUT.items() if code != "neither" else ():
-            rows.append(Row(name, tuple(Cell(text=str(counts[code, what])) for counts, _n in counted), label))
+        if code == "neither":
+            continue
+        all_counts = [counts for counts, _n in counted]
+        for what, name in ABOUT.items():
+            rows.append(Row(name, tuple(Cell(text=_about_text(counts, code, what)) for counts in all_counts), label))
+        if any(counts[code, UNKNOWN] for counts in all_counts):
+            cells = [Cell(text=str(counts[code, UNKNOWN])) for counts in all_counts]
+            rows.append(Row(_("Unknown"), tuple(cells), label))
     columns: list[Words] = [_("People") if place < 0 else model_label(observations.raters[place]) for place in sides]
     words: list[Words] = [
         _("Shares of the questions that were labelled, in percent; below them how many are about what."),
         _("People: each answer of a person counts."),
     ]
     return inputs.table(corner=_("The question"), columns=columns, rows=rows, words=words)
+
+
+def _about_text(counts: Counter[tuple[str, str]], code: str, what: str) -> str:
+    """A dash where no question with this label says what it is about: unknown is not zero."""
+    return "–" if 0 < counts[code, ""] == counts[code, UNKNOWN] else str(counts[code, what])
 
 
 def _counts(observations: Observations, about: Observations | None, place: int) -> tuple[Counter[tuple[str, str]], int]:
@@ -92,8 +104,7 @@ def _counts(observations: Observations, about: Observations | None, place: int) 
             targets_by_unit[int(unit), about.raters[rater].pk] = about.codes[code]
     for unit, rater, code in zip(mine.unit_pk, mine.rater, mine.code, strict=True):
         counts[mine.codes[code], ""] += 1
-        if target_label := targets_by_unit.get((int(unit), mine.raters[rater].pk)):
-            counts[mine.codes[code], target_label] += 1
+        counts[mine.codes[code], targets_by_unit.get((int(unit), mine.raters[rater].pk), UNKNOWN)] += 1
     return counts, mine.n
 
 
