@@ -113,6 +113,12 @@ def test_home_says_why_there_is_nothing(client_of: ClientOf, world: World, campa
     assert "No open work right now" in html
 
 
+def test_work_that_has_no_items_yet_has_no_progress(client_of: ClientOf, campaign: Campaign, nour: User) -> None:
+    Item.objects.filter(stage=campaign.stage).update(withdrawn_at=timezone.now())
+    html = client_of(nour).get("/work/").content.decode()
+    assert campaign.name in html and "of 0" not in html and "all together" not in html
+
+
 def test_home_costs_the_same_however_much_there_is(
     client_of: ClientOf, world: World, campaign: Campaign, nour: User
 ) -> None:
