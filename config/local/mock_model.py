@@ -212,6 +212,8 @@ def choose_upper_middle(choices: list[Any], dice: Random) -> Any:
 
 def fill_schema(schema: dict[str, Any], dice: Random) -> Any:
     """Something that the schema allows."""
+    if schema.get("anyOf"):
+        return fill_schema(schema["anyOf"][0], dice)
     if schema.get("enum"):
         return choose_upper_middle(schema["enum"], dice)
     kind = schema.get("type")

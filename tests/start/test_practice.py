@@ -43,6 +43,16 @@ def test_it_fills_a_schema() -> None:
     assert texts and all(set(json.loads(text or "")) == {"level", "sure"} for text in texts)
 
 
+def test_it_answers_a_question_that_is_asked_only_at_times() -> None:
+    """Its schema allows nothing as well: the answer is one of the choices, and no text."""
+    about = {"anyOf": [{"enum": ["race", "gender"]}, {"type": "null"}]}
+    schema = {"type": "object", "properties": {"about": about}}
+    form = {"type": "json_schema", "json_schema": {"name": "answer", "schema": schema}}
+    texts = [reply_text(chat_request(number, response_format=form)) for number in range(40)]
+    answers = {json.loads(text)["about"] for text in texts if text not in (None, CHATTER)}
+    assert answers == {"race", "gender"}
+
+
 def test_it_states_a_level_of_the_scale_that_a_prompt_explains() -> None:
     scale = "Rate it from 1 to 2:\n1: wrong.\n2: right.\nState the rating as 'rating=X'."
     asked = [
