@@ -16,7 +16,7 @@ from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from annotation.models import Campaign
+from annotation.models import Campaign, Slot
 from annotation.pages.packs import packs_on_devices
 from annotation.queries import coverage
 from annotation.queries.coverage import KEYS, SHOWN, CoverageFilter, CoverageMatrix
@@ -50,7 +50,8 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _stage_of_cells(benchmark: Benchmark, campaign: Campaign | None) -> Stage | None:
-    """The stage whose cells are shown first: that of the newest campaign, else the first that says what it wants."""
+    """The stage whose cells are shown first: that of the campaign shown first, else the first that says what it
+    wants."""
     if campaign is not None:
         return campaign.stage if coverage_of(campaign.stage) else None
     return next((stage for stage in benchmark.stages.all() if coverage_of(stage)), None)
@@ -63,7 +64,12 @@ def _campaigns(benchmark: Benchmark) -> list[Campaign]:
 
 
 def _selected_campaign(campaigns: list[Campaign], params: Mapping[str, str]) -> Campaign:
-    matching = [one for one in campaigns if str(one.pk) == params.get("campaign", str(campaigns[0].pk))]
+    """The one that is asked for, else the newest that has items: a chain opens stages long before they get any."""
+    if "campaign" not in params:
+        slots = Slot.objects.filter(cohort__campaign__in=campaigns)
+        filled = set(slots.values_list("cohort__campaign", flat=True).distinct())
+        return next((campaign for campaign in campaigns if campaign.pk in filled), campaigns[0])
+    matching = [campaign for campaign in campaigns if str(campaign.pk) == params["campaign"]]
     if not matching:
         raise Http404
     return matching[0]

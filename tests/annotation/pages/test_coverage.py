@@ -207,6 +207,16 @@ def test_a_benchmark_without_an_opened_campaign_says_what_to_do(world: World) ->
     assert "No campaign was opened yet." in page_of(world)
 
 
+def test_the_newest_campaign_that_has_items_is_shown_first(world: World, campaign: Campaign) -> None:
+    later = Campaign.objects.create(
+        stage=campaign.stage, name="Opened ahead", sheet_version=campaign.sheet_version, opened_at=timezone.now(),
+        state=Campaign.State.OPEN,
+    )  # fmt: skip
+    assert f'<option value="{campaign.pk}" selected>' in page_of(world)
+    page = page_of(world, campaign=later.pk)
+    assert "This campaign has no items yet." in page and "Remove a filter" not in page
+
+
 @pytest.mark.parametrize("query", ["page=0", "page=9999999999999", "by=x&show=y", "row=-1&cohort=x", "concept=%27"])
 def test_nonsense_in_the_address_shows_the_whole(world: World, campaign: Campaign, query: str) -> None:
     reply = world.client(world.mara).get(f"/b/{world.benchmark.slug}/coverage/?{query}")
