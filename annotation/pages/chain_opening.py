@@ -232,6 +232,7 @@ def _chain_row(
 ) -> ChainRow:
     pk = state.stage.pk
     languages = _languages_of(state)
+    ticked = {str(cohort) for cohort in form["cohorts"].value() or ()} | {str(cohort) for cohort in state.asked}
     counts = [state.items[cohort.pk] for cohort in cohorts]
     return ChainRow(
         number,
@@ -249,7 +250,10 @@ def _chain_row(
         [
             (cohort, ", ".join(map(native_name, cohort.languages)))
             for cohort in cohorts
-            if languages and cohort.languages and not languages & {code.split("-")[0] for code in cohort.languages}
+            if str(cohort.pk) in ticked
+            and languages
+            and cohort.languages
+            and not languages & {code.split("-")[0] for code in cohort.languages}
         ],
         [*shortages, *([] if state.campaign else _warnings_of(state.stage))],
     )

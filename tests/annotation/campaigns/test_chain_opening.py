@@ -291,6 +291,9 @@ def test_the_page_says_what_each_cohort_gets_and_what_it_takes(world: World, ben
     assert "2–9" in first and "its own items only" in first
     assert "3 items" in first and "2 items" in first and "9 items" in first
     assert "no text in" in first, "India reads isiXhosa here, and there are no instructions in it"
+    without = [pk for pk in data["cohorts"] if pk != str(Cohort.objects.get(label="India").pk)]
+    unasked = mara.post(PAGE, {**data, "cohorts": without, "do": "check"}).content.decode()
+    assert "no text in" not in unasked, "a cohort that is not ticked needs no instructions"
     figures = page.split('class="figs"')[1].split("</dl>")[0]
     assert "<dd>5</dd>" in figures, "one question for each picture of Brazil and India, and not for Egypt's"
     assert "Not known before a pilot of 20 answers a stage" in figures
