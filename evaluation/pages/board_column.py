@@ -126,7 +126,8 @@ def _in_order(reading: Reading, stages: Sequence[StageAgreement]) -> list[StageA
 
 
 def _first_choice(stages: Sequence[StageAgreement]) -> StageAgreement:
-    return max(reversed(stages), key=lambda stage: stage.n_values)
+    """The stage with the most values; among equals one with ratings, and the later one."""
+    return max(reversed(stages), key=lambda stage: (stage.n_values, stage.has_ratings))
 
 
 def _age(reading: Reading, report: BoardAgreement) -> str:

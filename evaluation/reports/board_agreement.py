@@ -50,6 +50,10 @@ class StageAgreement:
     def n_values(self) -> int:
         return sum(estimate.value is not None for estimate in self.estimates.values())
 
+    @property
+    def has_ratings(self) -> bool:
+        return any(estimate.n_ratings for estimate in self.estimates.values())
+
 
 @dataclass(frozen=True)
 class BoardAgreement:

@@ -13,8 +13,12 @@ from annotation.models import Campaign
 from benchmarks.models import Item
 from benchmarks.pages.board import board_of
 from evaluation import tasks
+from evaluation.metrics.estimate import Estimate
 from evaluation.models import Snapshot
+from evaluation.pages import board_column
 from evaluation.reports import board_agreement
+from evaluation.reports.board_agreement import StageAgreement
+from evaluation.selections.catalogue import POOLED
 from jobs.connections import broker
 from people.models import User
 from tests.annotation.chain.disputed_scene import Disputes, lower
@@ -128,3 +132,13 @@ def test_its_queries_are_the_same_for_any_number_of_stages_and_answers(world: Wo
     table(rated, world.brazil, world.items[5:15], {world.bia: "1234512345", world.caio: "1234512345"})
     renew(world)
     assert count() == before
+
+
+def test_a_stage_with_ratings_is_shown_before_one_that_nobody_answered() -> None:
+    def stage(key: str, n_ratings: int) -> StageAgreement:
+        estimate = Estimate.undefined(reason="too_few_raters", method="alpha", n_ratings=n_ratings)
+        return StageAgreement(key, "alpha_ordinal", (), {POOLED: estimate})
+
+    first, second, third = stage("first", 4), stage("second", 2), stage("third", 0)
+    assert board_column._first_choice([first, second, third]) is second, "among equals the later one"
+    assert board_column._first_choice([third]) is third
