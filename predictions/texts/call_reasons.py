@@ -119,7 +119,10 @@ KINDS = {
 }
 
 UNMADE = {
-    "no_words": _("no words in the language of its country. Add the column concept_in_native, or words of queries"),
+    "no_words": _(
+        "no words in the language of its country. Choose the stage under “Native names from”, or add the column "
+        "concept_in_native or words of queries"
+    ),
     "no_query": _("no query of its concept and country is accepted"),
     "no_caption": _("no text of this collection names it in its column image_id"),
     "no_described": _("no words with the name of another country. Add them under “Words of queries”"),

@@ -167,6 +167,16 @@ def test_pictures_ask_for_captions_of_their_item(world: World, stage) -> None:
 
 
 @pytest.mark.django_db
+def test_pictures_without_native_names_refuse_with_what_they_lack(world: World, stage) -> None:
+    for item in Item.objects.filter(stage=stage):
+        item.context.pop("concept_in_native")
+        item.save(update_fields=["context"])
+    with pytest.raises(FileRunRefused, match="No query could be made: no words in the language of its country"):
+        builder.build_collection(CollectionPlan(stage, "Trials", queries=(NATIVE, THREE, SIX)), world.mara)
+    assert not Collection.objects.exists()
+
+
+@pytest.mark.django_db
 def test_all_or_nothing_is_made(world: World, stage) -> None:
     builder.build_collection(CollectionPlan(stage, "Once"), world.mara)
     for plan, words in (

@@ -6,6 +6,7 @@ Only what the stage gives goes in: items with an accepted result, or where nobod
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -34,6 +35,7 @@ from predictions.services.collections.people_texts import (
 )
 from predictions.services.collections.written_queries import BY_MODELS, PLAIN, reworded, written_texts
 from predictions.services.runs.result_runs import FileRunRefused
+from predictions.texts.call_reasons import no_query_text
 
 UNIVERSALS, NATIVE, THREE, SIX = "universals", "native", "three", "six"
 SENTENCES, IMAGES = "sentences", "images"  # of a stage of words, of one of pictures
@@ -328,8 +330,17 @@ def _queries(
             left_out[IMAGES] = {"no_caption": pictures - len(asking)} if len(asking) < pictures else {}
         sets[SENTENCES if words else IMAGES] = asking
     if plan.queries and not any(sets.values()):
-        raise FileRunRefused(_("No query could be made: the items say too little. They need a concept, and a country."))
+        raise FileRunRefused(_no_query_problem(left_out))
     return {name: asked for name, asked in sets.items() if asked}, left_out
+
+
+def _no_query_problem(left_out: Mapping[str, Mapping[str, int]]) -> str:
+    """What most pictures lack. Without any reason the items have neither a concept nor a country."""
+    counts = Counter({code: n for reasons in left_out.values() for code, n in reasons.items()})
+    if not counts:
+        return _("No query could be made: the items say too little. They need a concept, and a country.")
+    [(code, _n)] = counts.most_common(1)
+    return _("No query could be made: %(reason)s.") % {"reason": no_query_text(code)}
 
 
 def _trial_picture(entry: Entry, plan: CollectionPlan, languages: Mapping[str, str]) -> TrialPicture:
