@@ -93,6 +93,8 @@ class BuildPlanForm(StyledFormMixin, forms.Form):
         values = {part: cleaned.get(f"s{row}-{part}") or "" for part in PARTS}
         if not any(values.values()):
             return None
+        if not values["key"] and row > 1:
+            values["key"] = f"source{row}"
         for part in PARTS[:-1]:
             if not values[part] and f"s{row}-{part}" not in self.errors:
                 self.add_error(f"s{row}-{part}", gettext("Fill this in, or leave the whole source empty."))

@@ -94,6 +94,15 @@ def test_the_forecast_names_endpoints_without_a_seed(world: World, client: Clien
         assert "2 pairs would be built." in page and ("“Seedy” takes no seed" in page) is is_named
 
 
+def test_a_further_source_without_a_key_is_named_after_its_number(
+    client: Client, benchmark: Benchmark, endpoint: Endpoint
+) -> None:
+    form = {**plan_form(endpoint, "heron", "wren"), "s2-key": ""}
+    reply = client.post(f"{page_of(benchmark, 'pairs')}?new=1", {**form, "do": "start"})
+    assert reply.status_code == 302
+    assert sorted(BuildPlan.objects.get().sources.values_list("key", flat=True)) == ["heron", "source2"]
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
