@@ -131,6 +131,19 @@ def test_an_excluded_question_says_why_and_can_be_included(client: Client, bench
     assert press(client, benchmark, "dance", "Q2").status_code == 404
 
 
+def test_numbers_of_flags_are_those_of_the_chosen_state(client: Client, benchmark: Benchmark) -> None:
+    address = page_of(benchmark)
+    everywhere = text_of(client.get(address).content.decode())
+    press(client, benchmark, "exclude", "Q2", reason="behaviour")
+    counts = {}
+    for state in ("", "excluded", "proposed"):
+        page = text_of(client.get(f"{address}?state={state}").content.decode())
+        listed = [int(n) for n in re.findall(r"Without a flag \((\d+)\)", page)]
+        counts[state] = listed[0] if listed else 0
+    assert counts["excluded"] + counts["proposed"] <= counts[""]
+    assert counts["excluded"] < counts[""] and f"Without a flag ({counts['']})" in everywhere
+
+
 def test_those_without_a_flag_are_confirmed_together_after_ten_looks(
     world: World, client: Client, benchmark: Benchmark
 ) -> None:

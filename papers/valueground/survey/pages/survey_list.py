@@ -118,10 +118,12 @@ def filter_rows(rows: Iterable[SurveyQuestionRow], state: str, flag: str) -> lis
     return [row for row in rows if fits(row)]
 
 
-def filter_choices(rows: list[SurveyQuestionRow]) -> tuple[list[tuple[str, str, int]], list[tuple[str, str, int]]]:
-    """Value, text and number of questions of each state and of each flag."""
+def filter_choices(
+    rows: list[SurveyQuestionRow], state: str = ""
+) -> tuple[list[tuple[str, str, int]], list[tuple[str, str, int]]]:
+    """Value, text and number of questions of each state, and of each flag among the questions of the chosen state."""
     states = Counter(row.question.state for row in rows)
-    flags = Counter(flag for row in rows for flag in row.pair.flags or [NO_FLAG])
+    flags = Counter(flag for row in filter_rows(rows, state, "") for flag in row.pair.flags or [NO_FLAG])
     return (
         [(state, str(text), states[state]) for state, text in SurveyQuestion.State.choices],
         [

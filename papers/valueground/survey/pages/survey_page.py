@@ -69,7 +69,7 @@ def _list(
     pages = Paginator(chosen, LISTED)
     at = chosen.index(row) if row in chosen else 0
     number = request.GET.get("page") or (at // LISTED + 1)
-    states, flags = survey_list.filter_choices(rows)
+    states, flags = survey_list.filter_choices(rows, asked["state"])
     left, looked, least = survey_list.looked_counts(rows)
     context = _context(
         request, benchmark, survey=survey, page=pages.get_page(number), row=row, asked=asked, states=states,
