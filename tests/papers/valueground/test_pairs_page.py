@@ -118,7 +118,7 @@ def test_any_two_pictures_are_compared_also_of_two_revisions(
     assert page.count("Revision 2") == 1, "the matrix shows the newest revision"
     plan = text_of(next(row for row in page.split("<tr")[1:] if 'data-l="Rounds"' in row))
     others = first.plan.builds.filter(replaces=None).count()
-    assert f"further plans {others} 1 revision" in plan, "a revision is no further pair"
+    assert f"further plans: {first.plan.replans} {others} 1 revision" in plan, "a revision is no further pair"
     assert pairs(client, benchmark, f"pair={second.pk}&left=x&right=999999999999999999").count("<figure>") == 2
 
 
