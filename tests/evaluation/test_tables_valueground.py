@@ -305,6 +305,14 @@ def test_the_transfer_from_words_to_pictures(world: World, benchmark: Benchmark,
     assert pooled["Countries with main below text"].text == "3/4"
 
 
+def test_intervals_of_the_transfer_are_over_countries() -> None:
+    rates = (np.array([0.2, 0.5, 0.6, 0.9, 0.4]), np.array([0.3, 0.4, 0.8, 0.7, 0.5]), np.full(5, 8))
+    for of_models in ([rates], [rates, rates]):
+        pearson, spearman, change, _below = _transfer_cells(of_models, "heron")
+        for cell in (pearson, spearman, change):
+            assert cell.estimate is not None and cell.estimate.resampled == "countries"
+
+
 def test_a_mean_over_countries_is_one_number_in_every_table() -> None:
     """Table 8 of ValueGround and the examples of CulturalVQA average differences of shares over countries."""
     text, main = np.array([0.9, 0.8, 0.7, 0.9, np.nan]), np.array([0.8, 0.75, 0.4, 0.7, 0.5])

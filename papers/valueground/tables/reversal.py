@@ -6,6 +6,7 @@ are the points.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -244,7 +245,7 @@ def _transfer_cells(rates: Sequence[tuple[Floats, Floats, Ints]], name: str) -> 
     change = mean_over_countries(_changes(rates), DIFFERENCES)
     cells = [
         Cell(
-            correlation_of(text, main, kind, clusters=clusters),
+            replace(correlation_of(text, main, kind, clusters=clusters), resampled="countries"),
             rounding=THREE,
             printed=printed("table_8", kind, model=name),
         )
