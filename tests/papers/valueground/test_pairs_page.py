@@ -146,3 +146,13 @@ def test_only_those_who_work_on_the_benchmark_see_pairs(world: World, client: Cl
     for junk in ("", "0", "x", "-1", "²", "9" * 40):
         assert client.get(f"{page_of(benchmark, 'pairs')}?pair={junk}").status_code == 404
     assert client.post(page_of(benchmark, "pairs")).status_code == 404
+
+
+def test_the_board_and_the_opening_name_the_page_that_makes_pairs(
+    world: World, client: Client, benchmark: Benchmark
+) -> None:
+    board = client.get(f"/b/{benchmark.slug}/").content.decode()
+    heading = next(part for part in board.split("<th")[1:] if "Pair review" in part)
+    assert f'href="{page_of(benchmark, "pairs")}"' in heading and "No items yet" in heading
+    opening = text_of(client.get(f"/b/{benchmark.slug}/chain/open/").content.decode())
+    assert "they come from the page “Pairs”" in opening

@@ -33,7 +33,7 @@ from papers.valueground.builder.pages.pair_matrix import STATE_GROUPS, chip_of, 
 from papers.valueground.builder.pages.revision_forecast import revision_forecast
 from papers.valueground.builder.services import decisions, plans
 from papers.valueground.builder.services.plans import BuildRefused
-from papers.valueground.builder.services.review_items import send_back_with_comment
+from papers.valueground.builder.services.review_items import STAGE, send_back_with_comment
 from papers.valueground.survey.models import SurveyQuestion
 from papers.valueground.survey.queries import current_survey
 from people.models import User
@@ -254,4 +254,4 @@ def _neighbours(benchmark: Benchmark, log: PairLog) -> dict[str, int | None]:
     return {"before": before, "after": builds[at + 1].pk if 0 <= at < len(builds) - 1 else None}
 
 
-PAGES = (PluginPage(KEY, gettext_lazy("Pairs"), pairs_page),)
+PAGES = (PluginPage(KEY, gettext_lazy("Pairs"), pairs_page, fills=STAGE),)
