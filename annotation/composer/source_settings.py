@@ -19,6 +19,7 @@ from annotation.composer.stage_context import StageContext, question_title
 from annotation.composer.verdict_settings import carry_setting, form_params, verdict_settings
 from annotation.fields.settings import Setting
 from benchmarks.models import Stage
+from benchmarks.rules.derivations.registry import KINDS
 
 
 def _line(key: str, label: Any, help: Any = "") -> Setting:
@@ -50,8 +51,7 @@ OF = (
     ("items", gettext_lazy("all, answered or not")),
     ("kept", gettext_lazy("those that the filters keep")),
 )
-
-
+OF_ITEMS = Setting("of", "select", gettext_lazy("Of its items"), choices=OF, start="results", redraws=True)
 OF_PICTURES = frozenset({"image", "roles", "picked", "pictures"})
 
 
@@ -68,12 +68,19 @@ def source_controls(content: Mapping[str, Any], around: StageContext) -> list[Co
     settings = (
         kind,
         Setting("from", "many", _("From"), choices=earlier, redraws=True),
-        Setting("of", "select", _("Of its items"), choices=OF, start="results", redraws=True),
+        *_of_items_setting(chosen, derivation),
         *_left_out_filter(derivation, around),
         Setting("params", "object", "", row=params),
         *((SEED,) if chosen == "sample" or "seed" in derivation else ()),
     )
     return build_controls(settings, derivation, "derivation", around.languages)
+
+
+def _of_items_setting(kind: str, derivation: Mapping[str, Any]) -> tuple[Setting, ...]:
+    """Which items are taken. Where items are made of answers alone there is nothing to choose; what is set stays."""
+    if kind in KINDS and KINDS[kind].answers and derivation.get("of", "results") == "results":
+        return (replace(OF_ITEMS, choices=OF[:1]),) if "of" in derivation else ()
+    return (OF_ITEMS,)
 
 
 def _without_pictures(settings: Iterable[Setting], params: Mapping[str, Any]) -> tuple[Setting, ...]:

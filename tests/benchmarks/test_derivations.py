@@ -325,6 +325,23 @@ def test_a_derivation_written_wrongly_says_where(data: dict[str, Any], path: str
     assert Derivation.from_json({}) is None
 
 
+DISPUTED = {"measure": "share", "between": [{"stage": "a", "field": "good"}]}
+
+
+@pytest.mark.parametrize(
+    ("kind", "params"),
+    [("verdicts", {"field": "answer"}), ("disagree", DISPUTED), ("ungroup", {})],
+)
+def test_items_made_of_answers_alone_are_made_of_answers_whatever_is_set(kind: str, params: dict[str, Any]) -> None:
+    for of in ("results", "items", "kept"):
+        derivation = Derivation.from_json({"kind": kind, "from": ["a"], "of": of, "params": params})
+        assert derivation is not None and derivation.of == "results"
+    with pytest.raises(DerivationError, match="results, items or kept"):
+        Derivation.from_json({"kind": kind, "from": ["a"], "of": "anything", "params": params})
+    drawn = Derivation.from_json({"kind": "sample", "from": ["a"], "of": "kept", "params": {"n": 1}})
+    assert drawn is not None and drawn.of == "kept"
+
+
 def test_pairs_by_vectors_are_those_at_or_over_the_least_similarity() -> None:
     vectors = {"p": [1, 0], "q": [0.8, 0.6], "r": [3, 4], "s": None, "t": [1, 0, 0], "u": [0, 0]}
     facts = {key: {"facts": {"v": vector} if vector else {}} for key, vector in vectors.items()}

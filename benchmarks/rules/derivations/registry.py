@@ -31,7 +31,8 @@ class DerivationKind:
     `whole`: what comes of one item depends on all the others, so all are looked at again; with `grouped` only on those
     of its group, which have the same values in the fields of `by`. `all_raters`: it reads the answers of models too.
     `versions`: an item whose content changes is replaced by its next version (`key.v2`). `batch`: how many items of
-    earlier stages one step reads. `parts`: it reads which item each picture of a sheet came from.
+    earlier stages one step reads. `parts`: it reads which item each picture of a sheet came from. `answers`: it makes
+    items of answers alone, so `of` is always "results".
     """
 
     derive: Callable[[Sequence[Result], Mapping[str, Any], int], list[ItemDraft]]
@@ -43,6 +44,7 @@ class DerivationKind:
     batch: int = 500
     linked: bool = False
     parts: bool = False
+    answers: bool = False
     stages: Callable[[Mapping[str, Any]], tuple[str, ...]] | None = None
 
 
@@ -51,11 +53,20 @@ KINDS = {
     "join": DerivationKind(join.derive, join.check, whole=False),
     "pair": DerivationKind(pair.derive, pair.check, whole=True, batch=READ_WHOLE),
     "cluster": DerivationKind(cluster.derive, cluster.check, whole=True, batch=READ_WHOLE),
-    "ungroup": DerivationKind(ungroup.derive, ungroup.check, whole=False, parts=True),
+    "ungroup": DerivationKind(ungroup.derive, ungroup.check, whole=False, parts=True, answers=True),
     "sample": DerivationKind(sample.derive, sample.check, whole=True, grouped=True, batch=READ_WHOLE),
-    "verdicts": DerivationKind(verdicts.derive, verdicts.check, whole=False, all_raters=True, versions=True, batch=100),
+    "verdicts": DerivationKind(
+        verdicts.derive, verdicts.check, whole=False, all_raters=True, versions=True, batch=100, answers=True
+    ),
     "disagree": DerivationKind(
-        disagree.derive, disagree.check, whole=False, versions=True, batch=100, linked=True, stages=disagree.stages_of
+        disagree.derive,
+        disagree.check,
+        whole=False,
+        versions=True,
+        batch=100,
+        linked=True,
+        answers=True,
+        stages=disagree.stages_of,
     ),
 }
 
@@ -108,6 +119,8 @@ class Derivation:
         of, without = data.get("of", "results"), data.get("without", "")
         if of not in ("results", "items", "kept"):
             raise DerivationError("of", "must be results, items or kept")
+        if KINDS[kind].answers:
+            of = "results"
         if not isinstance(without, str) or (without and (of != "kept" or not KINDS[kind].whole)):
             raise DerivationError("without", "must be the key of a filter; only with of: kept, and not with this kind")
         if not isinstance(params, Mapping):

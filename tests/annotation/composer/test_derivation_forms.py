@@ -79,6 +79,13 @@ def test_all_that_decides_which_answers_are_judged_is_chosen_from_lists() -> Non
     assert "those chosen on the page" in page and ">without a name<" in page
 
 
+@pytest.mark.parametrize(("kind", "offered"), [("promote", True), ("sample", True), ("verdicts", False)])
+def test_only_items_that_may_be_unanswered_offer_which_are_taken(kind: str, offered: bool) -> None:
+    [recipe] = [recipe for recipe in RECIPES if recipe.key == "culturalvqa"]
+    page = markup(controls_of({"kind": kind, "from": ["answers"], "params": {}}, recipe))
+    assert ("derivation.of" in page) is offered
+
+
 def test_a_new_choice_of_source_leaves_what_only_the_former_had() -> None:
     [recipe] = [recipe for recipe in RECIPES if recipe.key == "culturalvqa"]
     left = {"kind": "verdicts", "from": ["answers"], "params": {"text": "answer", "context": {"a": "item.text"}}}
