@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.db.models import Exists, OuterRef
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -66,8 +67,10 @@ def _campaigns(benchmark: Benchmark) -> list[Campaign]:
 def _selected_campaign(campaigns: list[Campaign], params: Mapping[str, str]) -> Campaign:
     """The one that is asked for, else the newest that has items: a chain opens stages long before they get any."""
     if "campaign" not in params:
-        slots = Slot.objects.filter(cohort__campaign__in=campaigns)
-        filled = set(slots.values_list("cohort__campaign", flat=True).distinct())
+        shown = Campaign.objects.filter(pk__in=[campaign.pk for campaign in campaigns])
+        filled = set(
+            shown.filter(Exists(Slot.objects.filter(cohort__campaign=OuterRef("pk")))).values_list("pk", flat=True)
+        )
         return next((campaign for campaign in campaigns if campaign.pk in filled), campaigns[0])
     matching = [campaign for campaign in campaigns if str(campaign.pk) == params["campaign"]]
     if not matching:
