@@ -23,8 +23,8 @@ from annotation.services.queue.slot_creation import count_items
 from annotation.services.sheets.stage_warnings import stage_warnings
 from annotation.services.sheets.stages import content_of
 from benchmarks.models import Benchmark, Stage
-from benchmarks.pages.plugin_pages import PluginPage, page_filling
-from benchmarks.pages.stage_sources import FillingPage, filling_page
+from benchmarks.pages.plugin_pages import PluginPage
+from benchmarks.pages.stage_sources import FillingPage, source_page
 from benchmarks.queries.model_conditions import is_set, named_conditions
 from benchmarks.queries.recipe_cohorts import recipe_cohorts
 from people.locales.draft_marks import text_language_name
@@ -78,8 +78,7 @@ class ChainRow:
 
     @property
     def filled_by(self) -> PluginPage | FillingPage | None:
-        """The page that makes the items of the stage: of its recipe, else of the platform."""
-        return page_filling(self.state.stage) or filling_page(self.state.stage)
+        return source_page(self.state.stage)
 
     @property
     def differs(self) -> bool:

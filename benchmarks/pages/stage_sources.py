@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from benchmarks.models import Stage
-from benchmarks.pages.plugin_pages import page_filling
+from benchmarks.pages.plugin_pages import PluginPage, page_filling
 
 IMPORTS: dict[str, Any] = {
     Stage.Pictures.NONE: gettext_lazy("Import a list of words or texts."),
@@ -54,14 +54,17 @@ def filling_page(stage: Stage) -> FillingPage | None:
     return None if stage.derivation else FILLING_PAGES.get(stage.benchmark.recipe, {}).get(stage.key)
 
 
+def source_page(stage: Stage) -> PluginPage | FillingPage | None:
+    """The page that makes the items of a stage that is not derived: of its recipe, else of the platform."""
+    return None if stage.derivation else page_filling(stage) or filling_page(stage)
+
+
 def source_text(stage: Stage, stages: Sequence[Stage]) -> str:
     """How a stage without items gets some; the stages that it is made of are named."""
     derivation = stage.derivation or {}
-    if not derivation and (page := page_filling(stage)) is not None:
+    page = source_page(stage)
+    if page is not None:
         return str(PAGE) % {"page": page.label}
-    filled_by = filling_page(stage)
-    if filled_by is not None:
-        return str(PAGE) % {"page": filled_by.label}
     if not derivation:
         return str(IMPORTS.get(stage.pictures, PICTURES))
     names = {other.key: other.name for other in stages}
