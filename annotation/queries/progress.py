@@ -7,10 +7,13 @@ grow with the campaign.
 
 # ruff: noqa: S608  (only constants of this file are put into the statements)
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 
-from annotation.models import CampaignCohort
+from django.db.models import Max
+
+from annotation.models import Campaign, CampaignCohort, Participation
 from annotation.queries.sql import AVAILABLE
 from benchmarks.models import Stage
 from jobs.queries.statements import fetch
@@ -78,13 +81,42 @@ def usable_progress(cohort_id: int, tallied: Progress) -> Progress:
 
 def cohort_progress(stages: Iterable[Stage]) -> dict[int, dict[Cohort, Progress]]:
     """By stage and cohort, over all opened campaigns that ask people, in the order of the names. Two queries."""
-    rows = list(
+    rows = _asked_rows(stages)
+    return _by_stage(rows, progress_of(row.pk for row in rows))
+
+
+def cohort_progress_and_idle_days(
+    stages: Iterable[Stage], at: datetime
+) -> tuple[dict[int, dict[Cohort, Progress]], dict[tuple[int, int], int]]:
+    """`cohort_progress()`; and by stage and cohort the days without an answer since the campaign opened, where work is
+    open and not paused and answers are missing. Three queries."""
+    rows = _asked_rows(stages)
+    sums = progress_of(row.pk for row in rows)
+    chain = _by_stage(rows, sums)
+    open_rows = [row for row in rows if not row.paused and not row.cohort.paused_at]
+    open_rows = [row for row in open_rows if row.campaign.state == Campaign.State.OPEN]
+    seen = Participation.objects.filter(cohort__in=[row.pk for row in open_rows]).order_by().values_list("cohort")
+    last_seen = dict(seen.annotate(last=Max("last_seen_at")))
+    days: dict[tuple[int, int], int] = {}
+    for row in open_rows:
+        progress = chain[row.campaign.stage_id][row.cohort]
+        since = max(filter(None, (last_seen.get(row.pk), row.campaign.opened_at)), default=None)
+        if progress.submitted < progress.wanted and since is not None:
+            place = row.campaign.stage_id, row.cohort_id
+            days[place] = min(days.get(place, (at - since).days), (at - since).days)
+    return chain, days
+
+
+def _asked_rows(stages: Iterable[Stage]) -> list[CampaignCohort]:
+    return list(
         CampaignCohort.objects.filter(campaign__stage__in=[stage.pk for stage in stages if stage.target_answers])
         .filter(target_answers__gt=0)
         .exclude(campaign__opened_at=None)
         .select_related("campaign", "cohort")
     )
-    sums = progress_of(row.pk for row in rows)
+
+
+def _by_stage(rows: Iterable[CampaignCohort], sums: Mapping[int, Progress]) -> dict[int, dict[Cohort, Progress]]:
     chain: dict[int, dict[Cohort, Progress]] = {}
     for row in sorted(rows, key=lambda row: (row.cohort.name, row.cohort_id)):
         of_stage = chain.setdefault(row.campaign.stage_id, {})

@@ -27,14 +27,23 @@ STAGES = 6
 
 
 @dataclass(frozen=True)
+class CohortBar:
+    """How far a cohort is at a stage, in twentieths. `is_stuck`: work is open, and nobody answered for days."""
+
+    twentieths: int
+    is_stuck: bool = False
+
+
+@dataclass(frozen=True)
 class StageSummary:
-    """A stage that asks people: one bar for each cohort, in twentieths, and the sums in words."""
+    """A stage that asks people: one bar for each cohort, and the sums in words. No bar and no sum before it has items."""
 
     name: str
-    bars: Sequence[int]
-    done: str
-    wanted: str
+    bars: Sequence[CohortBar]
+    done: str = ""
+    wanted: str = ""
     note: str = ""
+    is_stuck: bool = False
 
 
 @dataclass(frozen=True)
@@ -51,7 +60,7 @@ class BenchmarkRow:
     further: Sequence[NextAction] = ()
 
 
-ChainSource = Callable[[Sequence[Stage]], Mapping[int, StageSummary]]
+ChainSource = Callable[[Sequence[Stage], datetime], Mapping[int, StageSummary]]
 AgreementSource = Callable[[Sequence[Benchmark]], Mapping[int, Mapping[str, Any]]]
 RecentSource = Callable[[Sequence[Stage], datetime], tuple[int, int]]
 _CHAIN: list[ChainSource] = []
@@ -107,7 +116,7 @@ def benchmark_list(visible: QuerySet[Benchmark], user: User, at: datetime) -> Be
     shown = benchmarks[:WHOLE]
     prefetch_related_objects(shown, "stages")
     stages = [stage for benchmark in shown for stage in benchmark.stages.all()]
-    summaries = _CHAIN[0](stages) if _CHAIN else {}
+    summaries = _CHAIN[0](stages, at) if _CHAIN else {}
     agreement = _AGREEMENT[0](shown) if _AGREEMENT else {}
     pictures = sample_pictures(stages, SAMPLE)
     rows = []

@@ -6,10 +6,11 @@ from datetime import timedelta
 
 import pytest
 from django.db import connection
+from django.db.models import F
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from annotation.models import Annotation, Campaign, Tally
+from annotation.models import Annotation, Campaign, Participation, Tally
 from annotation.services.campaigns import lifecycle
 from benchmarks.access import visible_benchmarks as visible
 from benchmarks.models import Benchmark, Role, Stage
@@ -39,6 +40,7 @@ def test_row_has_the_chain_agreement_and_one_button(world: World, rated: Campaig
     tally = Tally.objects.filter(cohort__cohort=world.egypt).first()
     assert tally is not None
     Tally.objects.filter(pk=tally.pk).update(submitted=15)
+    Participation.objects.update(last_seen_at=timezone.now())
     shown = page(world, world.mara)
     bars = re.findall(r'<i class="v(\d+)">', shown)
     assert len(bars) == 2 and len(set(bars)) == 2, "Brazil and Egypt, which is ahead"
@@ -46,6 +48,40 @@ def test_row_has_the_chain_agreement_and_one_button(world: World, rated: Campaig
     assert "Sea And River" in text and "Relevance rating" in text and "Least: Brazil" in text
     assert "n = 10 × 3" in text and "Open the overview" in text
     assert "fjord" not in shown.lower()
+
+
+def test_cohort_without_an_answer_for_days_is_named_and_framed(world: World, rated: Campaign) -> None:  # noqa: F811
+    """Six days without an answer: both cohorts. Then somebody of Egypt comes back, and Brazil is paused."""
+    six_days_ago = timezone.now() - timedelta(days=6)
+    Campaign.objects.filter(pk=rated.pk).update(opened_at=six_days_ago)
+    Participation.objects.filter(cohort__campaign=rated).update(last_seen_at=six_days_ago)
+    shown = page(world, world.mara)
+    assert "Brazil, Egypt: no answer for 6 days" in text_of(shown) and shown.count(" stuck") == 2
+    Participation.objects.filter(cohort__cohort=world.egypt).update(last_seen_at=timezone.now())
+    shown = page(world, world.mara)
+    assert "Brazil: no answer for 6 days" in text_of(shown) and shown.count(" stuck") == 1
+    rated.cohorts.filter(cohort=world.brazil).update(paused=True)
+    assert "no answer for" not in text_of(page(world, world.mara)), "nobody is asked there now"
+
+
+def test_finished_and_closed_work_is_not_stuck(world: World, rated: Campaign) -> None:  # noqa: F811
+    six_days_ago = timezone.now() - timedelta(days=6)
+    Campaign.objects.filter(pk=rated.pk).update(opened_at=six_days_ago)
+    Participation.objects.filter(cohort__campaign=rated).update(last_seen_at=six_days_ago)
+    Tally.objects.filter(cohort__cohort=world.egypt, wanted__gt=0).update(submitted=F("wanted"))
+    assert "Brazil: no answer for 6 days" in text_of(page(world, world.mara))
+    Campaign.objects.filter(pk=rated.pk).update(state=Campaign.State.CLOSED)
+    assert "no answer for" not in text_of(page(world, world.mara))
+
+
+def test_stage_without_items_has_no_sum(world: World) -> None:
+    world.add_items(3)
+    campaign = lifecycle.create(world.stage, "Round 1", world.mara, {world.brazil: 1})
+    lifecycle.open_campaign(campaign, world.mara, timezone.now())
+    assert "0 of" in text_of(page(world, world.mara))
+    world.stage.items.update(intake="dropped")
+    text = text_of(page(world, world.mara))
+    assert "No items yet" in text and "of 0" not in text
 
 
 def test_what_waits_comes_first_and_has_the_only_primary_button(world: World, rated: Campaign) -> None:  # noqa: F811
