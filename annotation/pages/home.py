@@ -43,6 +43,7 @@ FEW = 3
 WEEK = 7
 MOST_MARKS = 16
 MOST_WORDS = 40
+BEFORE_WORK = ("no_consent", "not_ready")  # reasons that the person ends: consent, instructions
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,7 @@ class OpenCampaign:
     """One campaign, as it is for this person now."""
 
     campaign_id: int
+    benchmark: str
     name: str
     summary: str
     pace: str
@@ -86,6 +88,11 @@ class OpenCampaign:
     unread: bool = False
     """Instructions that they have not seen yet come first."""
     pack: PackOffer = field(default_factory=PackOffer)
+
+    @property
+    def waits_for_person(self) -> bool:
+        """Whether there is something to do: work, or what comes before it."""
+        return self.why is None or self.why.reason in BEFORE_WORK
 
 
 @dataclass(frozen=True)
@@ -110,6 +117,15 @@ class HomePage:
     @property
     def offers_packs(self) -> bool:
         return any(row.pack.hours for row in self.open)
+
+    @property
+    def waiting(self) -> list[OpenCampaign]:
+        return [row for row in self.open if row.waits_for_person]
+
+    @property
+    def idle(self) -> list[OpenCampaign]:
+        """Campaigns in which this person can do nothing now."""
+        return [row for row in self.open if not row.waits_for_person]
 
     @property
     def can_work(self) -> int:
@@ -210,7 +226,7 @@ def open_campaigns(
     states = Q(campaign__state__in=(Campaign.State.OPEN, Campaign.State.PAUSED))
     places = list(
         CampaignCohort.objects.filter(states | Q(campaign__state=Campaign.State.CLOSED) & recent, cohort__in=cohorts)
-        .select_related("campaign__stage", "campaign__sheet_version", "cohort")
+        .select_related("campaign__stage__benchmark", "campaign__sheet_version", "cohort")
         .order_by("-campaign__opened_at", "pk")
     )
     if not places:
@@ -303,6 +319,7 @@ def _open(
 ) -> OpenCampaign:
     return OpenCampaign(
         campaign_id=place.campaign_id,
+        benchmark=place.campaign.stage.benchmark.name,
         name=recipe_name(place.campaign.name),
         summary=summary_of(place),
         pace=pace(seconds for _at, seconds, campaign, live in submissions if live and campaign == place.campaign_id),

@@ -36,7 +36,7 @@ class CohortBar:
 
 @dataclass(frozen=True)
 class StageSummary:
-    """A stage that asks people: one bar for each cohort, and the sums in words. No bar and no sum before it has items."""
+    """A stage that asks people: a bar for each cohort, and the sums in words. No bar and no sum before it has items."""
 
     name: str
     bars: Sequence[CohortBar]

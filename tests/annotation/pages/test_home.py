@@ -113,6 +113,21 @@ def test_home_says_why_there_is_nothing(client_of: ClientOf, world: World, campa
     assert "No open work right now" in html
 
 
+def test_what_can_be_done_stands_before_what_cannot(
+    client_of: ClientOf, world: World, campaign: Campaign, nour: User
+) -> None:
+    """Each with its benchmark; only work has a card and a button."""
+    second = lifecycle.create(world.stage, "A second round", world.owner, {world.egypt: 1})
+    lifecycle.open_campaign(second, world.owner, timezone.now())
+    lifecycle.pause_cohort(CampaignCohort.objects.get(campaign=second, cohort=world.egypt), world.owner)
+    html = client_of(nour).get("/work/").content.decode()
+    work, idle = html.split("No open work right now")
+    assert campaign.name in work and "A second round" not in work and work.count('class="job"') == 1
+    assert "A second round" in idle and "Your cohort is paused in this campaign." in idle
+    assert "/work/" not in idle and "<b>0</b> of 6" in idle
+    assert work.count(world.benchmark.name) == idle.count(world.benchmark.name) == 1
+
+
 def test_work_that_has_no_items_yet_has_no_progress(client_of: ClientOf, campaign: Campaign, nour: User) -> None:
     Item.objects.filter(stage=campaign.stage).update(withdrawn_at=timezone.now())
     html = client_of(nour).get("/work/").content.decode()
