@@ -24,6 +24,7 @@ from evaluation.rendering.axis import axis_for
 from evaluation.rendering.html import estimate_bar
 from evaluation.rendering.number_format import format_percent
 from evaluation.rendering.report import Cell, Reason, Report, ReportColumn, Row, number
+from evaluation.reports.differing_items import DifferingItems, differing_items
 from evaluation.reports.filters import build_select as a_select
 from evaluation.selections.catalogue import Catalogue
 from evaluation.selections.measures import CODED
@@ -47,14 +48,8 @@ def numbers(
 ) -> CohortNumbers | None:
     """By the default selection, or the stage and question that are `asked` for; None where there is nothing to be
     measured. `of`: the raters to be set against the rest; all of them if left out."""
-    query = QueryDict(f"cohort={cohort.pk}", mutable=True)
-    for name in ("stage", "field") if asked else ():
-        query.setlist(name, asked.getlist(name) if asked else [])
-    if not catalogue.stages:
-        return None
-    try:
-        selection = select(catalogue, query, every_question=True)
-    except SelectionError:
+    selection = cohort_selection(catalogue, cohort, asked)
+    if selection is None:
         return None
     [measure] = selection.measures
     if selection.level not in CODED:
@@ -70,6 +65,27 @@ def numbers(
         {rater: against(read.ratings, place) for rater, place in places.items()},
         {rater: drift(read.ratings, read.at, place, nominal=nominal) for rater, place in places.items()},
     )
+
+
+def cohort_selection(catalogue: Catalogue, cohort: Cohort, asked: QueryDict | None = None) -> Selection | None:
+    """The default selection of a cohort, or the stage and question that are `asked` for; None where there is none."""
+    query = QueryDict(f"cohort={cohort.pk}", mutable=True)
+    for name in ("stage", "field") if asked else ():
+        query.setlist(name, asked.getlist(name) if asked else [])
+    if not catalogue.stages:
+        return None
+    try:
+        return select(catalogue, query, every_question=True)
+    except SelectionError:
+        return None
+
+
+def person_differences(catalogue: Catalogue, cohort: Cohort, rater: int, language: str) -> DifferingItems | None:
+    """Where a person differs most from their cohort; None where answers have no code, or nobody else answered too."""
+    selection = cohort_selection(catalogue, cohort)
+    if selection is None or selection.level not in CODED:
+        return None
+    return differing_items(selection, selection.question_label(catalogue, language), rater)
 
 
 def people_context(cohort_numbers: CohortNumbers | None, lines: list[RaterRow]) -> dict[str, Any]:

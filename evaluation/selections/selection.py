@@ -164,9 +164,15 @@ class Selection:
         stage = next(s for s in catalogue.stages if s.key == self.stage)
         campaigns = {c.id: c for c in stage.campaigns}
         names = ", ".join(campaigns[c].name for c in self.campaigns)
-        label = localise(campaigns[self.campaigns[0]].sheet.field(self.field).label, language).replace("{target}", "…")
+        label = self.question_label(catalogue, language)
         question = _("question “%(question)s”") % {"question": label} if language else _("every question")
         return str(_WHO[self.raters]) % {"stage": stage.name, "question": question, "campaigns": names}
+
+    def question_label(self, catalogue: Catalogue, language: str) -> str:
+        """The words of the question in a language, with “…” for the culture asked about."""
+        stage = next(s for s in catalogue.stages if s.key == self.stage)
+        campaign = next(c for c in stage.campaigns if c.id == self.campaigns[0])
+        return localise(campaign.sheet.field(self.field).label, language).replace("{target}", "…")
 
     def interval_words(self) -> str:
         return str(_INTERVAL_WORDS[self.interval] % {})

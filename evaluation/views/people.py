@@ -20,7 +20,14 @@ from benchmarks.pages.tabs import tabs_for
 from evaluation.forms.raters import ReasonForm
 from evaluation.queries.raters import RaterRow, cohorts_of, exclusion_effect_text, exclusions_of, raters_of
 from evaluation.rendering.html import page_table
-from evaluation.reports.people import numbers, people_context, people_filters, people_table, rater_state
+from evaluation.reports.people import (
+    numbers,
+    people_context,
+    people_filters,
+    people_table,
+    person_differences,
+    rater_state,
+)
 from evaluation.selections.catalogue import catalogue_of
 from jobs.formats.numbers import parse_int
 from people.models import Cohort
@@ -102,10 +109,13 @@ def person(request: HttpRequest, slug: str, rater_id: int) -> HttpResponse:
         _decide(request, benchmark, lines[0], form)
         return redirect("evaluation:person", slug, rater_id)
     chip, state = rater_state(lines[0])
+    cohort = next((line.cohort for line in lines if line.cohort and not line.is_model), None)
+    language = get_language() or "en"
     context = {
         "benchmark": benchmark,
         "nav": tabs_for(request.user, benchmark, "people"),
         "who_place": benchmark.name,
+        "differences": cohort and person_differences(catalogue_of(benchmark), cohort, rater_id, language),
         "chip": chip,
         "state": state,
         "lines": lines,

@@ -1,6 +1,7 @@
 """The people of a benchmark: how much each did, and whether it counts."""
 
 import json
+import re
 from datetime import timedelta
 
 import pytest
@@ -12,10 +13,12 @@ from annotation.services.answers.submit import Submission, submit
 from annotation.services.files import answer_files
 from annotation.services.files.withdrawals import withdraw
 from annotation.services.queue.next_work import get_or_claim_work
+from evaluation.reports import differing_items
 from jobs.models import Job
 from jobs.services import runner
 from people.models import Rater, User
 from people.services.raters import rater_of
+from tests.chains.link_client import text_of
 from tests.evaluation.data import NOON, an_open_campaign, give_ratings
 from tests.evaluation.test_measures import CHOICE, with_sheet
 from tests.personas import World
@@ -90,6 +93,57 @@ def test_in_a_cohort_each_person_stands_against_the_rest(world: World, campaign:
     assert "n = 4<" in page
     assert page.count("no answers that count") == 1
     assert "Agreement with others" not in client.get(people(world)).content.decode()
+
+
+def differing(world: World, user: User, reader: User) -> tuple[str, str]:
+    """The part of a person's page with the largest differences, as text and as HTML."""
+    shown = world.client(reader).get(people(world, f"{rater_of(user).pk}/")).content.decode()
+    part = shown.partition('id="differs"')[2].partition("</section>")[0]
+    return text_of(part), part
+
+
+def test_page_of_a_person_shows_where_they_differ_most(world: World, campaign: Campaign) -> None:
+    [third] = world.add_annotators(world.egypt, 1)
+    codes = {world.nour: "1255", world.tarek: "1233", third: "1231"}  # nour and the mean of the others: 0 0 2 3
+    for user, digits in codes.items():
+        give_ratings(campaign, world.egypt, user, dict(zip(world.items, digits, strict=True)))
+    give_ratings(campaign, world.brazil, world.bia, dict.fromkeys(world.items, "5"))
+    text, html = differing(world, world.nour, world.mara)
+    assert "2 of the 4 latest items that others of the cohort answered too." in text
+    assert re.findall(r"(\d) this person (\d) middle of (\d) others", text) == [("5", "1", "2"), ("5", "3", "2")]
+    links = re.findall(r'href="(/b/[^"]*/disagreement/\d+/)"', html)
+    assert len(links) == 2 and {world.client(world.mara).get(link).status_code for link in links} == {200}
+    assert differing(world, world.bia, world.mara) == ("", ""), "nobody else of the cohort has answered"
+    assert differing(world, world.nour, world.reviewer) == ("", ""), "reviewers have no such page"
+
+
+def test_only_the_latest_answers_of_a_person_are_compared(
+    world: World, campaign: Campaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(differing_items, "LATEST", 2)
+    for minute, (item, digits) in enumerate(zip(world.items, ("51", "31", "21"), strict=False)):
+        for user, code in zip((world.nour, world.tarek), digits, strict=True):
+            give_ratings(campaign, world.egypt, user, {item: code}, at=NOON + timedelta(minutes=minute))
+    text, _html = differing(world, world.nour, world.mara)
+    assert re.findall(r"(\d) this person (\d) the other", text) == [("3", "1"), ("2", "1")]
+
+
+def test_answers_that_do_not_count_or_agree_are_no_difference(world: World, campaign: Campaign) -> None:
+    give_ratings(campaign, world.egypt, world.nour, {world.items[0]: "3", world.items[1]: "3"})
+    give_ratings(campaign, world.egypt, world.tarek, {world.items[0]: "3"})
+    give_ratings(campaign, world.egypt, world.tarek, {world.items[1]: "5"}, because="surplus")
+    text, _html = differing(world, world.nour, world.mara)
+    assert "No answer differs from those of the others." in text and "0 of the 1 latest item" in text
+
+
+def test_page_of_a_person_counts_other_codes_where_they_have_no_order(world: World, campaign: Campaign) -> None:
+    asked = with_sheet(world, {**CHOICE, "key": "relevance", "config": NOMINAL})
+    [third] = world.add_annotators(world.egypt, 1)
+    items = list(asked.stage.items.order_by("pk"))[:2]
+    for user, digits in {world.nour: "15", world.tarek: "11", third: "22"}.items():
+        give_ratings(asked, world.egypt, user, dict(zip(items, digits, strict=True)))
+    text, _html = differing(world, world.nour, world.mara)
+    assert re.findall(r"(\d) this person (\d) middle of (\d) others", text) == [("5", "1", "2"), ("1", "1", "2")]
 
 
 def test_a_person_who_changes_on_the_way_is_shown_with_both_halves(world: World, campaign: Campaign) -> None:
