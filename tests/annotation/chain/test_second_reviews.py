@@ -17,7 +17,7 @@ from annotation.models import (
     SecondReview,
     SecondReviewShare,
 )
-from annotation.queries.second_reviews import waiting_conflicts, waiting_seconds
+from annotation.queries.second_reviews import SecondProgress, second_progress, waiting_conflicts, waiting_seconds
 from annotation.services.queue import recount
 from annotation.services.review import reviews, second_draws, second_reviews
 from annotation.services.review.reviews import ReviewRefused
@@ -356,3 +356,22 @@ def test_agreement_of_reviewers_has_its_n_and_its_reasons(scene: Scene, client_o
     assert bool(row["low"]) != bool(row["interval_reason"]), "an interval, or the reason why there is none"
     scene.turn(2, "third", "reject", world.owner)
     assert ",0.5," in client.get(f"{scene.base}agreement.csv").content.decode(), "a third decision is no rating"
+
+
+def test_progress_counts_decisions_that_stand_and_conflicts_that_somebody_can_decide(world: World) -> None:
+    scene = Scene(world)
+    assert second_progress(scene.stage) == SecondProgress(percent=100, drawn=0, decided=0, conflicts=0)
+    decided = [scene.first(place, "accept") for place in range(4)]
+    scene.turn(0, "second", "accept", world.mara)
+    for place in (1, 2):
+        scene.turn(place, "second", "return", world.mara)
+    assert second_progress(scene.stage) == SecondProgress(percent=100, drawn=4, decided=3, conflicts=2)
+    scene.turn(2, "third", "return", world.owner)
+    assert second_progress(scene.stage) == SecondProgress(percent=100, drawn=4, decided=3, conflicts=1)
+    reviews.undo(decided[3].pk, world.reviewer, timezone.now())
+    assert second_progress(scene.stage) == SecondProgress(percent=100, drawn=3, decided=3, conflicts=1)
+    ended = {"live": False, "counted": False, "uncounted_because": "superseded"}
+    Annotation.objects.filter(pk=scene.answers[1].pk).update(**ended)
+    assert second_progress(scene.stage).conflicts == scene.waiting(world.owner)[1] == 0
+    SecondReviewShare.objects.all().delete()
+    assert second_progress(scene.stage).percent == 0

@@ -377,6 +377,24 @@ def test_a_draft_that_begins_again_has_a_higher_number_than_the_page_that_saves_
     assert drafts.save(hand.pk, person, {"relevance": "1"}, 1000, NOON).version == 1001
 
 
+def test_what_is_opened_after_the_last_letter_is_kept_with_the_draft() -> None:
+    seat = get_campaign_cohort(an_open_campaign())
+    person = a_person(seat.cohort)
+    hand = next_work.get_or_claim_work(person, seat, NOON).current
+    assert hand
+    typed = {"relevance": "1"}
+    row = {"part": "hint", "at": NOON.isoformat(), "seconds": 3.0, "gate_answered": True, "text_typed": False}
+    first = drafts.save(hand.pk, person, typed, 0, NOON)
+    second = drafts.save(hand.pk, person, typed, first.version, NOON, {"opened": [row]})
+    assert second.version > first.version and Draft.objects.get().trace == {"opened": [row]}
+    again = drafts.save(hand.pk, person, typed, first.version, NOON, {"opened": [row]})
+    assert again.version == second.version, "sent again"
+    other = {**row, "at": (NOON + timedelta(minutes=1)).isoformat()}
+    with pytest.raises(drafts.DraftConflict):
+        drafts.save(hand.pk, person, typed, first.version, NOON, {"opened": [other]})
+    assert rate(hand, "1", at=NOON).annotation.trace == {"opened": [row]}
+
+
 def test_a_long_note_to_a_skip_is_cut() -> None:
     seat = get_campaign_cohort(an_open_campaign())
     person = a_person(seat.cohort)

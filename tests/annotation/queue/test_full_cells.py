@@ -8,7 +8,7 @@ from django.utils import timezone
 from annotation.models import Annotation, Assignment, Campaign, Review, Slot
 from annotation.queries.coverage import CoverageFilter, coverage_page
 from annotation.services.campaigns import lifecycle
-from annotation.services.queue import full_cells, recount, slots
+from annotation.services.queue import full_cells, recount, slots, units
 from annotation.services.review import reviews
 from annotation.services.sheets import stages
 from benchmarks.models import Item, Stage
@@ -118,6 +118,27 @@ def test_new_items_of_a_full_cell_stay_closed_and_those_of_another_do_not(world:
     process_derivations()
     assert open_slots(campaign) == 2
     assert set(Slot.objects.filter(open=True).values_list("unit__item__concept", flat=True)) == {"dance"}
+
+
+def test_spellings_of_one_concept_are_one_cell(world: World, campaign: Campaign) -> None:
+    """Each closes with what was accepted of the other, also where the answer is to an item of one spelling alone."""
+    stage = campaign.stage
+    stage.coverage = WANTED | {"per_cell": 2}
+    stage.save()
+    others = add(stage, "  Music", 2)
+    lifecycle.add_slots(campaign)
+    process_derivations()
+    accept(world, answer(sheet_of(world, campaign, world.nour), answer="oud"))
+    assert not Slot.objects.filter(cell_full=True).exists()
+    spelt = list(Slot.objects.filter(unit__item__in=others).values_list("pk", flat=True))
+    units.prioritise(campaign, spelt, None)
+    sheet = sheet_of(world, campaign, world.tarek)
+    assert sheet is not None and sheet.slot_id in spelt
+    review = accept(world, answer(sheet, answer="drum"))
+    assert Slot.objects.filter(cell_full=True).count() == 8 and recount.find_differences() == []
+    reject(world, review)
+    process_derivations()
+    assert not Slot.objects.filter(cell_full=True).exists() and recount.find_differences() == []
 
 
 def test_without_the_setting_full_cells_are_open_again(world: World, campaign: Campaign) -> None:

@@ -59,6 +59,22 @@ def test_several_urgent_units_keep_the_order_that_they_had() -> None:
     assert handed_out == urgent
 
 
+def test_units_that_are_urgent_already_are_no_change_and_keep_their_place() -> None:
+    seat = get_campaign_cohort(an_open_campaign(items=6))
+    first, second, usual = last_slots(seat, 3)
+    for slot in (first, second):
+        assert units.prioritise(seat.campaign, [slot], None) == 1
+    positions = dict(Slot.objects.values_list("pk", "position"))
+    assert units.prioritise(seat.campaign, [first], None) == 0
+    assert units.prioritise(seat.campaign, [usual], None, urgent=False) == 0
+    assert dict(Slot.objects.values_list("pk", "position")) == positions
+    assert Event.objects.filter(verb__in=("units.brought_forward", "units.put_in_line")).count() == 2
+    assert units.prioritise(seat.campaign, [first, usual], None) == 1
+    work = open_work(a_person(seat.cohort), seat)
+    assert work.current and work.prefetched
+    assert (work.current.slot_id, work.prefetched.slot_id) == (first, second), "the new one is behind both"
+
+
 def test_several_units_put_last_keep_the_order_that_they_had() -> None:
     seat = get_campaign_cohort(an_open_campaign(items=8))
     first = list(Slot.objects.filter(cohort=seat).order_by("position")[:4])
