@@ -78,6 +78,13 @@ def test_codes_carry_the_number_or_the_place() -> None:
     assert sheet(named).parse({"fit": "high"}, SHOWN).codes == [FieldCode("fit", "high", 2.0)]
 
 
+def test_codes_of_which_one_is_a_word_all_carry_their_place() -> None:
+    """Else "none" and "1" would be one point of the scale."""
+    mixed = {**RATING, "config": {"points": [{"code": code, "label": {"en": code}} for code in ("none", "1", "2.5")]}}
+    codes = [sheet(mixed).parse({"fit": code}, SHOWN).codes for code in ("none", "1", "2.5")]
+    assert codes == [[FieldCode("fit", "none", 1.0)], [FieldCode("fit", "1", 2.0)], [FieldCode("fit", "2.5", 3.0)]]
+
+
 def test_one_choice_of_many_options_takes_no_list() -> None:
     options = [{"code": code, "label": {"en": code}} for code in ("a", "b")]
     one = sheet({"key": "c", "kind": "choice", "label": {"en": "?"}, "config": {"options": options}})

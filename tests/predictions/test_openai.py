@@ -219,6 +219,22 @@ def test_text_that_a_database_cannot_keep_is_made_keepable(scripted_server: Serv
     assert reply.tokens[0].logprob == -9999.0 and reply.tokens[0].top == {"x": -9999.0}
 
 
+@pytest.mark.parametrize("logprobs", [(-0.2, -3.0), (-3.0, -0.2)])
+def test_of_tokens_that_read_the_same_the_likelier_one_stands(
+    scripted_server: Server, backend: Make, logprobs: tuple[float, float]
+) -> None:
+    top = [
+        {"token": "4", "logprob": logprobs[0]},
+        {"token": "5", "logprob": -1.9},
+        {"token": "4", "logprob": logprobs[1]},
+    ]
+    token = {"token": "4", "logprob": -0.2, "top_logprobs": top}
+    body = {"choices": [{"message": {"content": "4"}, "logprobs": {"content": [token]}}]}
+    scripted_server.set(default=Act(raw=json.dumps(body)))
+    reply = backend().answer(RATING, "qwen", Decoding(), picture).reply
+    assert reply.tokens[0].top == {"4": -0.2, "5": -1.9}
+
+
 def test_content_in_pieces_and_unknown_usage_are_read(scripted_server: Server, backend: Make) -> None:
     pieces = [{"type": "text", "text": "one "}, {"type": "image"}, {"type": "text", "text": "two"}]
     body = {"choices": [{"message": {"content": pieces}}], "usage": {"prompt_tokens": -4, "completion_tokens": "many"}}

@@ -4,7 +4,15 @@ import math
 
 import pytest
 
-from predictions.prompts.contract import NO_LOGPROB, MissingInput, ParsedReply, Reply, Token, UnparsedReply
+from predictions.prompts.contract import (
+    NO_LOGPROB,
+    AnswerMethod,
+    MissingInput,
+    ParsedReply,
+    Reply,
+    Token,
+    UnparsedReply,
+)
 from predictions.prompts.scales import code_distribution, methods_for, parse_code
 from predictions.prompts.verdicts import VerdictScale
 from tests.predictions.prompts.cases import LINKED, case, reply_with_logprob
@@ -122,6 +130,17 @@ def test_codes_of_several_signs_are_not_asked_by_their_first_token() -> None:
 def test_the_distribution_is_kept_with_a_guided_choice() -> None:
     found = DIGIT.read(Reply("4", way="guided", tokens=(Token("4", -0.1, {"4": -0.1, "5": -2.5}),)))
     assert isinstance(found, ParsedReply) and found.notes["distribution"]["4"] > 0.9 and found.notes["way"] == "guided"
+
+
+@pytest.mark.parametrize("text", ["Rating: 4", "I would give it a 4."])
+@pytest.mark.parametrize("way", ["guided", "text"])
+def test_a_distribution_is_not_kept_where_the_code_is_stated_among_words(text: str, way: AnswerMethod) -> None:
+    """Its first token is not the place of the code."""
+    first, *rest = text.split(" ")
+    tokens = (Token(first, -0.1, {first: -0.1, "5": -2.0}), *(Token(f" {word}", -0.1) for word in rest))
+    found = DIGIT.read(Reply(text, way=way, tokens=tokens, finish="stop"))
+    assert isinstance(found, ParsedReply) and found.answers == {"relevance": "4"}
+    assert not found.notes.keys() & {"distribution", "covered"}
 
 
 @pytest.mark.parametrize(
