@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from annotation.models import Campaign
+from annotation.services.campaigns import lifecycle
 from benchmarks.models import Item, Stage
 from evaluation.reports.boxes_page import model_overlap, people_overlap
 from tests.annotation.chain.factories import create_open_campaign
@@ -41,12 +42,12 @@ def campaign(world: World) -> Campaign:
     return new_campaign
 
 
-def coco(world: World, campaign: Campaign) -> None:
+def coco(world: World, campaign: Campaign, *more: tuple[int, int, int, int]) -> None:
     """The model draws the left half of the first picture, all of the second, and outside of the third (320 x 240)."""
-    boxes = ((0, 0, 160, 240), (0, 0, 320, 240), (400, 300, 50, 50))
+    boxes = ((0, 0, 160, 240), (0, 0, 320, 240), (400, 300, 50, 50), *more)
     rows = [
         {"image_id": item.key, "category_id": 1, "bbox": box, "score": 0.9}
-        for item, box in zip(world.items, boxes, strict=True)
+        for item, box in zip(world.items, boxes[: len(world.items)], strict=True)
     ]
     job = import_file(world, campaign, store_file(json.dumps(rows).encode()), key="image_id", field="box", model="GLIP")
     assert job.state == "done", job.error
@@ -95,6 +96,34 @@ def test_coco_file_is_compared_with_people(world: World, campaign: Campaign) -> 
     assert (row["name"], overlap["number"]["value"], overlap["number"]["n"]) == ("GLIP", "0.88", "n = 2 × 2")
     assert left_out["text"] == "1"
     assert "GLIP" in shown.content.decode()
+
+
+def test_a_picture_that_nobody_drew_for_is_not_left_out(world: World, campaign: Campaign) -> None:
+    """The model drew outside of the third picture and of a fourth, for which there is no box of a person."""
+    world.add_items(1, images=True)
+    Item.objects.filter(stage=world.stage).update(origin="Egypt")
+    lifecycle.add_slots(campaign)
+    coco(world, campaign, (400, 300, 50, 50))
+    [row] = page(world, "models").context["models"]["groups"][0]["rows"]
+    overlap, left_out = row["cells"]
+    assert (overlap["number"]["n"], left_out["text"]) == ("n = 2 × 2", "1")
+
+
+def test_model_is_compared_with_people_of_all_cohorts(world: World) -> None:
+    """It draws the left half, as one person does; people of the other cohort draw all of it and the right half."""
+    stage = world.stage
+    stage.sheet, stage.has_target, stage.own_items_only = {"fields": [BOX]}, False, False
+    stage.save()
+    world.add_items(1, images=True)
+    campaign = an_open_campaign(world)
+    for cohort, name, box in (("Egypt", "one", LEFT), ("Brazil", "two", ALL), ("Brazil", "three", RIGHT)):
+        drawn = {"box": [dict(zip(("x0", "y0", "x1", "y1"), box, strict=True))]}
+        row = {"item": world.items[0].key, "rater": name, "cohort": cohort, "answers": drawn}
+        assert answers_come(campaign, json.dumps(row).encode(), f"{name}.jsonl").result["counts"] == {"created": 1}
+    coco(world, campaign)
+    [row] = page(world, "models").context["models"]["groups"][0]["rows"]
+    number = row["cells"][0]["number"]
+    assert (number["value"], number["n"]) == ("0.50", "n = 1 × 3")  # (1 + 1/2 + 0) / 3
 
 
 def test_strangers_see_no_boxes_and_an_unknown_stage_is_refused(world: World, campaign: Campaign) -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from annotation.models import Campaign
+from annotation.models import Annotation, Campaign
 from benchmarks.models import Stage
 from people.models import Cohort
 from tests.annotation.chain.disputed_scene import a_willing_person
@@ -78,3 +78,34 @@ def test_cohorts_stay_apart_where_each_is_asked_about_itself(world: World, stage
     Stage.objects.filter(pk=stage.pk).update(has_target=True)
     assert all(row["cohort"]["id"] for row in report(world)["rows"])
     assert report(world, "by=all")["rows"][0]["cohort"]["id"] == 0
+
+
+def test_where_a_question_was_not_shown_nothing_is_missing_in_all_cohorts_together(world: World, stage: Stage) -> None:
+    """Six items: at the first two of three people are asked why, at the second all, at the third one."""
+    why = points("why", 1, 2) | {"show_if": {"field": "good", "in": ["0"]}}
+    stage.sheet = {"fields": [points("good", 0, 1), why]}
+    stage.save()
+    items(stage, 6)
+    third = Cohort.objects.create(team=world.team, label="Peru", time_zone="America/Lima", languages=["es"])
+    cohorts = (world.egypt, world.brazil, third)
+    opened = create_open_campaign(stage, *cohorts)
+    for cohort, bad in zip(cohorts, ("000 001 002", "000 001", "001"), strict=True):
+        person = a_willing_person(cohort)
+        while sheet := claim_sheet(person, opened, cohort):
+            is_bad = sheet.unit.item.key[-3:] in bad.split()
+            answer(sheet, **({"good": "0", "why": "1"} if is_bad else {"good": "1"}))
+    data = report(world, "by=all&field=why")
+    questions = {(row["field"], row["cohort"]["id"]): row for row in data["questions"]}
+    not_shown = {cohort: questions["why", cohort]["n_units_not_shown"] for cohort in (0, *(one.pk for one in cohorts))}
+    assert not_shown == {0: 3, world.egypt.pk: 3, world.brazil.pk: 4, third.pk: 5}
+    [row] = [row for row in data["rows"] if row["cohort"]["id"] == 0]
+    # 18 places of 6 items and 3 people: 6 answers, 12 not shown
+    assert row["missing_of_asked"] == 0 and row["cells"][0]["rated"]["n_ratings"] == 6
+    [estimate] = questions["why", 0]["estimates"].values()
+    assert estimate["reason"] == "no_variation" and estimate["missing_share"] is None
+    answered = Annotation.objects.get(cohort=third, answers__why="1")
+    answered.ratings.filter(field="why").update(code="2", value=2)
+    [estimate] = report(world, "by=all&field=why")["rows"][0]["cells"][0]["estimates"].values()
+    # Two items and three people, of whom one was not asked at one of them: 5 answers in 5 places
+    assert (estimate["n_units"], estimate["n_raters"], estimate["n_ratings"]) == (2, 3, 5)
+    assert estimate["missing_share"] == 0
