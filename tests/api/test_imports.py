@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from annotation.models import Campaign
 from benchmarks.models import Image
+from benchmarks.services.images import store_image
 from jobs.models import Job
 from jobs.services import runner, upload_parts, uploads
 from tests import pictures as draw
@@ -150,6 +151,22 @@ def test_a_table_with_a_mapping_and_pictures_by_hash_gives_the_items(world: Worl
     assert item.context == {"País": "Côte d\u2019Ivoire"} and item.images.get().file_name == "pic-01.png"
     [line] = client.get(f"{B}imports/").json()["results"]
     assert line["id"] == job.pk
+
+
+def test_a_hash_of_another_teams_picture_gives_no_item(world: World) -> None:
+    data = draw.png(60, 40, seed=3)
+    theirs, _new = store_image(world.other_team, data, name="a.png")
+    client = program(world.mara, "write")
+    assert send(client, "POST", f"{B}images:missing/", {"sha256": [theirs.sha256]}).json() == {
+        "sha256": [theirs.sha256]
+    }
+    listed, rows = json.dumps({"a.png": theirs.sha256}).encode(), b"file,key\na.png,one\nfolder/a.png,two\n"
+    job = finished(start(client, {"table": upload(client, rows), "pictures": upload(client, listed)}))
+    assert list(job.rows.values_list("outcome", "reason")) == [("error", "missing")] * 2
+    assert not Image.objects.filter(team=world.team).exists() and not world.stage.items.exists()
+    assert client.put(f"{B}images/{theirs.sha256}/", data, "image/png").status_code == 200
+    job = finished(start(client, {"table": upload(client, rows), "pictures": upload(client, listed)}, "again"))
+    assert job.result["counts"] == {"created": 2}
 
 
 def test_ten_equal_requests_with_one_key_make_one_job(world: World) -> None:

@@ -1,6 +1,7 @@
 """Items come in row by row: what is good is taken, what is not says why, and twice adds nothing."""
 
 import errno
+import hashlib
 import json
 from datetime import timedelta
 
@@ -194,6 +195,30 @@ def test_a_table_names_pictures_of_a_zip_without_its_folder(blank):
     assert report(job) == {1: ("created", ""), 2: ("created", ""), 3: ("error", "ambiguous_picture")}
     assert "“b.png”: lab/new/b.png, lab/old/b.png" in job.rows.get(number=3).message
     assert set(blank.items.values_list("key", flat=True)) == {"a", "new/b"}
+
+
+def test_a_manifest_in_a_folder_names_the_pictures_beside_it(blank, tmp_path):
+    members = {
+        "lab/manifest.csv": manifest("a.png,tea", "old/a.png,bread", head="file,key"),
+        "lab/a.png": draw.png(seed=1), "lab/old/a.png": draw.png(seed=2), "a.png": draw.png(seed=3),
+    }  # fmt: skip
+    assert report(import_archive(blank, pack_zip(members))) == {2: ("created", ""), 3: ("created", "")}
+    hashes = {
+        key: hashlib.sha256(members[name]).hexdigest()
+        for key, name in (("tea", "lab/a.png"), ("bread", "lab/old/a.png"))
+    }
+    assert dict(blank.items.values_list("key", "images__image__sha256")) == hashes
+    for name, data in members.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(data)
+    call_command("import_items", "stamps", "rating", str(tmp_path))
+    assert report(Job.objects.latest("pk")) == {2: ("unchanged", ""), 3: ("unchanged", "")}
+    beside = {
+        "manifest.csv": manifest("a.png,tea", head="file,key"),
+        "lab/manifest.csv": b"",
+        "a.png": members["lab/a.png"],
+    }
+    assert report(import_archive(blank, pack_zip(beside))) == {2: ("unchanged", "")}, "the one at the top is read"
 
 
 def test_a_separate_manifest_in_json_lines_keeps_what_it_does_not_know(blank):
