@@ -181,6 +181,7 @@ SHAPES: tuple[tuple[str, type], ...] = (
 )  # fmt: skip
 FIELD_SHAPES: tuple[tuple[str, type], ...] = (
     ("label", dict), ("help", dict), ("config", dict), ("rules", list), ("show_if", dict), ("show_if.in", list),
+    ("required_unless", str),
 )  # fmt: skip
 
 
@@ -287,6 +288,8 @@ def _tidy_derivation(content: Content) -> None:
 def _tidy_field(field: dict[str, Any]) -> None:
     if not (field.get("show_if") or {}).get("field"):
         field.pop("show_if", None)
+    if not field.get("required_unless"):
+        field.pop("required_unless", None)
     rules = [row for row in field.get("rules") or [] if row]
     field.pop("rules", None)
     if rules:

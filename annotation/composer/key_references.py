@@ -24,6 +24,7 @@ def follow_keys(content: dict[str, Any]) -> None:
         return
     for field in fields:
         _rename(field.get("show_if"), "field", renamed)
+        _rename(field, "required_unless", renamed)
     _rename(content.get("layout"), "gate", renamed)
     sheet, rule = content.get("sheet"), content.get("acceptance_rule")
     for row in [

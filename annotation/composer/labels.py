@@ -64,6 +64,7 @@ NAMES: dict[str, Any] = {
     "options": gettext_lazy("Options"),
     "rules": gettext_lazy("Rules"),
     "show_if": gettext_lazy("Ask only if"),
+    "required_unless": gettext_lazy("Not required if this is answered"),
     "checks": gettext_lazy("Checks"),
     "score": gettext_lazy("Score"),
     "expression": gettext_lazy("Expression"),

@@ -19,7 +19,7 @@ from annotation.fields.registry import kind_or_unknown
 from annotation.fields.settings import Setting
 from benchmarks.models import Stage
 
-FIELD_KEYS = ("key", "kind", "label", "help", "required", "config", "rules", "show_if")
+FIELD_KEYS = ("key", "kind", "label", "help", "required", "config", "rules", "show_if", "required_unless")
 
 
 @dataclass(frozen=True)
@@ -305,9 +305,14 @@ def _advanced_controls(rows: Sequence[dict[str, Any]], at: int, languages: Langu
             "rules", "rows", _("Rules shown next to it"), row=(Setting("", "words", _("Rule")),), add=_("Add a rule")
         ),
     ]
-    drawn = build_controls(
-        settings, {key: field_row[key] for key in ("key", "rules") if key in field_row}, path, languages
-    )
+    others = [(str(row["key"]), question_title(row)) for row in rows if row.get("key") and row is not field_row]
+    if others:
+        choices = [("", _("None")), *others]
+        settings.append(
+            Setting("required_unless", "select", display_name("required_unless"), choices=choices, start="")
+        )
+    known = {key: field_row[key] for key in ("key", "rules", "required_unless") if key in field_row}
+    drawn = build_controls(settings, known, path, languages)
     if before:
         always = [("", _("Always")), *before]
         field = Setting(

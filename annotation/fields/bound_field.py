@@ -25,6 +25,8 @@ class DrawableField(Protocol):
     @property
     def required(self) -> bool: ...
     @property
+    def required_unless(self) -> str: ...
+    @property
     def config(self) -> Any: ...
     @property
     def spec(self) -> Spec[Any, Any]: ...
@@ -46,6 +48,7 @@ class BoundField:
     confirmed: Collection[str] = ()
     rules: list[str] = field(default_factory=list)
     kind: str = ""
+    required_unless: str = ""
 
     @property
     def missing(self) -> ProblemText:
@@ -95,6 +98,7 @@ def bind_fields(
             confirmed=[mark for mark in confirmed if mark.startswith(f"{field.key}:")],
             rules=[speech.say(rule) for rule in field.rules],
             kind=field.spec.key,
+            required_unless=field.required_unless,
         )
         for field in fields
     ]

@@ -26,6 +26,8 @@ from annotation.sheets.rules import FACTS, KEY, CrossCheck, Score, ShowIf, parse
 
 __all__ = ["AnswerProblem", "Field", "FieldCode", "ParsedSheet", "Sheet", "SheetError", "Text", "localise"]
 
+REQUIRED = AnswerProblem("required")
+
 
 class SheetError(ConfigError):
     """A sheet is written wrongly: `path` says where, `reason` why."""
@@ -52,6 +54,8 @@ class Field:
     form: FieldForm
     rules: tuple[Text, ...] = ()
     show_if: ShowIf | None = None
+    required_unless: str = ""
+    """Key of another field: where that one is answered, this one may be left open."""
 
     @property
     def name(self) -> str:
@@ -79,7 +83,8 @@ class Field:
             "config": self.spec.config_json(self.config),
         }
         data |= {"rules": [dict(rule) for rule in self.rules]} if self.rules else {}
-        return data | ({"show_if": self.show_if.to_json()} if self.show_if else {})
+        data |= {"show_if": self.show_if.to_json()} if self.show_if else {}
+        return data | ({"required_unless": self.required_unless} if self.required_unless else {})
 
 
 @dataclass
@@ -170,6 +175,9 @@ class Sheet:
         for sheet_field in self.fields:
             if _visible_fields(sheet_field, raw, parsed.answers, partial):
                 _parse_field(sheet_field, raw.get(sheet_field.key), shown, confirmed, parsed)
+        for sheet_field in self.fields:
+            if sheet_field.required_unless in parsed.answers and parsed.errors.get(sheet_field.key) == [REQUIRED]:
+                del parsed.errors[sheet_field.key]
         values = self.values(parsed.answers, shown) if self.checks else {}
         for check in self.checks:
             if check.expression.evaluate(values) is False:
@@ -247,7 +255,7 @@ def _parse_field(sheet_field: Field, raw: Any, shown: Shown, confirmed: Collecti
         return
     if answer is None:
         if sheet_field.required:
-            parsed.errors[sheet_field.key] = [AnswerProblem("required")]
+            parsed.errors[sheet_field.key] = [REQUIRED]
         return
     parsed.answers[sheet_field.key] = answer
     for check in sheet_field.spec.checks(answer, sheet_field.config, shown):
@@ -269,10 +277,14 @@ def _fields(rows: list[Any], stored: bool) -> tuple[Field, ...]:
         if any(other.key == new_field.key for other in fields):
             raise ConfigError(f"fields[{number}].key", f"{new_field.key!r} is there twice")
         fields.append(new_field)
+    for number, new_field in enumerate(fields):
+        if new_field.required_unless and new_field.required_unless not in {f.key for f in fields} - {new_field.key}:
+            where = f"fields[{number}].required_unless"
+            raise ConfigError(where, f"{new_field.required_unless!r} is no other field of this sheet")
     return tuple(fields)
 
 
-FIELD = ("key", "kind", "version", "label", "help", "required", "config", "rules", "show_if")
+FIELD = ("key", "kind", "version", "label", "help", "required", "config", "rules", "show_if", "required_unless")
 
 
 def _field(row: Any, path: str, stored: bool, before: list[Field]) -> Field:
@@ -300,6 +312,7 @@ def _field(row: Any, path: str, stored: bool, before: list[Field]) -> Field:
         form=field_kind.form,
         rules=tuple(require_text({"rule": rule}, "rule", f"{path}.rules[{at}]") for at, rule in enumerate(rules)),
         show_if=parse_show_if(row["show_if"], f"{path}.show_if", earlier) if row.get("show_if") else None,
+        required_unless=require(row, "required_unless", str, path) if row.get("required_unless") else "",
     )
 
 

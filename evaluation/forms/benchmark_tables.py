@@ -203,7 +203,8 @@ def _fields(stage: Stage) -> list[dict[str, Any]]:
 def _is_coded(row: Mapping[str, Any]) -> bool:
     """Whether its answers are codes, which can be counted."""
     try:
-        sheet = Sheet.from_json({"fields": [{key: value for key, value in row.items() if key != "show_if"}]})
+        alone = {key: value for key, value in row.items() if key not in ("show_if", "required_unless")}
+        sheet = Sheet.from_json({"fields": [alone]})
     except SheetError:
         return False
     return sheet.level(str(row["key"])) in CODED

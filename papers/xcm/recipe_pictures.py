@@ -162,6 +162,7 @@ LABELS = StageSpec(
                 {"en": "Which of these does the picture show?"},
                 {"many": True, "options_from": "labels", "least": 1},
                 help={"en": "Proposed by a model. Take away what is not there, and add what is missing."},
+                required_unless="others",
             ),
             field(
                 "others",

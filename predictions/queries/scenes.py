@@ -74,7 +74,7 @@ def _question(field: Field, shown: Shown, target: str) -> Question:
         words="\n".join(line.replace("{target}", target) for line in lines if line.strip()),
         schema=schema,
         codes=codes,
-        required=field.required,
+        required=field.required and not field.required_unless,
         many=schema.get("type") == "array" and bool(codes),
         asked_if=field.show_if.to_json() if field.show_if else {},
     )

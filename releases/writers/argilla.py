@@ -85,5 +85,6 @@ def _question(field: Field) -> Mapping[str, Any]:
     elif options:
         rows["options"] = [{"value": option.code, "text": localise(option.label, "en")} for option in options]
     title = localise(field.label, "en")
-    return {"name": field.key, "title": title, "description": None, "required": field.required, "type": form,
+    is_required = field.required and not field.required_unless
+    return {"name": field.key, "title": title, "description": None, "required": is_required, "type": form,
             "settings": rows}  # fmt: skip

@@ -166,7 +166,13 @@ const fields = () => [...form.querySelectorAll("[data-field]")].filter((field) =
 const isAnswered = (field) =>
   [...field.querySelectorAll(field.dataset.answeredBy ?? "[name^=a-]")].some((one) =>
     one.matches("[type=radio], [type=checkbox]") ? one.checked : one.value.trim() !== "");
-const missing = () => fields().filter((field) => "required" in field.dataset && !isAnswered(field));
+/** Whether a field may stay open, since another is answered in its place. */
+const isSpared = (field) => {
+  const key = field.querySelector("[data-missing]")?.dataset.unless;
+  const other = key && fields().find((one) => one.dataset.field === key);
+  return Boolean(other) && isAnswered(other);
+};
+const missing = () => fields().filter((field) => "required" in field.dataset && !isAnswered(field) && !isSpared(field));
 const halted = () => fields().map((field) => field.querySelector("[data-halt]:not([hidden])")).find(Boolean); // a limit that a kind's script watches
 
 function ready() {
@@ -175,7 +181,7 @@ function ready() {
   else go.removeAttribute("aria-disabled");
   for (const field of fields()) {
     const note = field.querySelector("[data-missing]");
-    if (note && isAnswered(field)) note.hidden = true;
+    if (note && (isAnswered(field) || isSpared(field))) note.hidden = true;
   }
   mark();
 }

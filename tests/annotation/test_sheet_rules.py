@@ -40,6 +40,33 @@ def test_a_field_that_is_not_asked_is_neither_required_nor_kept() -> None:
     assert [one.code for one in some.errors["name"]] == ["required"] and "more" not in some.errors
 
 
+OTHERS = {"key": "others", "kind": "text", "label": {"en": "Others?"}, "required": False}
+LABELS = {
+    "key": "labels", "kind": "choice", "label": {"en": "Labels?"}, "required_unless": "others",
+    "config": {"many": True, "options_from": "labels", "least": 1},
+}  # fmt: skip
+
+
+def test_a_field_may_stay_open_where_another_is_answered_in_its_place() -> None:
+    sheet = Sheet.from_json({"fields": [LABELS, OTHERS]})
+    shown = Shown(item_id=1, context={"labels": "cup | spoon"})
+    assert Sheet.from_json(sheet.to_json()) == sheet
+    neither = sheet.parse({"labels": [], "others": " "}, shown)
+    assert [one.code for one in neither.errors["labels"]] == ["required"]
+    words = sheet.parse({"labels": [], "others": "boat"}, shown)
+    assert words.ok and words.answers == {"others": "boat"}
+    assert sheet.parse({"labels": ["cup"]}, shown).answers == {"labels": ["cup"]}
+    faulty = sheet.parse({"labels": ["boat"], "others": "boat"}, shown)
+    assert [one.code for one in faulty.errors["labels"]] == ["not_an_option"]
+
+
+@pytest.mark.parametrize("named", ["nowhere", "labels"])
+def test_what_takes_the_place_of_a_field_is_another_field_of_the_sheet(named: str) -> None:
+    with pytest.raises(SheetError) as refused:
+        Sheet.from_json({"fields": [{**LABELS, "required_unless": named}, OTHERS]})
+    assert refused.value.path == "fields[0].required_unless"
+
+
 def test_a_remark_between_fields_is_confirmed_under_its_key() -> None:
     low = {"known": "no", "fit": "0", "clear": "1"}
     parsed = complete_sheet().parse(low, SHOWN)

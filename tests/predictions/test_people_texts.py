@@ -25,7 +25,8 @@ from tests.annotation.chain.test_renaming import RULE, SAME
 from tests.personas import World, stand_in
 
 pytestmark = pytest.mark.django_db
-LABELS = {"fields": [a_field("labels", "choice", many=True, options_from="labels"), a_field("others", "text")]}
+CHOICE = {**a_field("labels", "choice", many=True, options_from="labels"), "required_unless": "others"}
+LABELS = {"fields": [CHOICE, a_field("others", "text")]}
 NAMES = {"fields": [a_field("native_name", "text")]}
 CONCEPTS = ("train", "railway", "tea")
 
@@ -135,6 +136,14 @@ def test_a_corrected_label_changes_trials_and_the_page_says_how_many(world: Worl
     ]  # fmt: skip
     assert len(changed) == int(number)
     assert collection.queries.get(query_set="plain", key=trial.key).roles == trial.roles, "version 1 stays"
+
+
+def test_words_that_people_wrote_replace_all_that_a_model_proposed(world: World) -> None:
+    scene = Scene(world)
+    scene.name()
+    scene.correct("Brazil-tea-0", others="boat, river")
+    about = scene.create().entries.get(key="Brazil-tea-0").about
+    assert (about["labels"], about["labels_from"]) == (["boat", "river"], "people")
 
 
 def test_stages_of_another_benchmark_are_not_offered(world: World) -> None:

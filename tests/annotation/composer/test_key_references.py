@@ -78,6 +78,15 @@ def test_two_questions_may_change_keys(world: World, stage: Stage) -> None:
     assert content["sheet"]["score"]["expression"] == "two + one"
 
 
+def test_what_takes_the_place_of_a_field_follows_a_new_key() -> None:
+    rows = [
+        {"key": "labels", "kind": "text", "label": {"en": "A"}, "required_unless": "others"},
+        {"key": "more", "drawn_key": "others", "kind": "text", "label": {"en": "B"}, "required_unless": ""},
+    ]
+    first, second = fill_keys({"sheet": {"fields": rows}})["sheet"]["fields"]
+    assert first["required_unless"] == "more" and "required_unless" not in second
+
+
 def test_without_a_drawn_key_nothing_is_renamed(client: Client) -> None:
     field = {"key": "a", "kind": "text", "label": {"en": "A"}}
     after = {"key": "b", "kind": "text", "label": {"en": "B"}, "show_if": {"field": "old", "in": ["1"]}}

@@ -78,12 +78,22 @@ def test_labels(open_as: Callable[..., Page], world: World, tmp_path: Path, shot
     caio.locator(".acts .go").tap(force=True)  # it looks as if it rested, and says why
     expect(caio.locator("[data-field=labels] .msg.err:visible")).to_contain_text("not answered yet")
     shot(caio, "labels-refused-phone")
+    others = caio.get_by_label("What else does it show?")
+    others.fill("a boat")  # none of the proposed words is right, which is an answer
+    expect(caio.locator(".acts .go")).not_to_have_attribute("aria-disabled", "true")
+    expect(caio.locator("[data-field=labels] .msg.err")).to_be_hidden()
+    others.fill("")
+    expect(caio.locator(".acts .go")).to_have_attribute("aria-disabled", "true")
     caio.locator(f"label:has(input[value='{labels[0]}'])").tap()
     steps.drafted(caio, hand)
     assert chosen_labels(caio) == labels[:1]
     shot(caio, "labels-phone", full_page=True)
     steps.submit(caio)
-    proposed(caio)
+    for label in proposed(caio):
+        caio.locator(f"label:has(input[value='{label}'])").tap()
+    caio.get_by_label("What else does it show?").fill("a boat")
+    steps.submit(caio)
+    assert Annotation.objects.latest("pk").answers == {"others": "a boat"}
 
     third = open_as(lina)
     steps.sheet(third, campaign)
@@ -94,7 +104,7 @@ def test_labels(open_as: Callable[..., Page], world: World, tmp_path: Path, shot
     archive = steps.export_zip(world, stage)
     steps.import_back(open_as(world.mara), campaign, archive)
     given = steps.rows_of(archive, "ratings.jsonl")
-    assert len(given) == 4
+    assert len(given) == 5
     csv = steps.rows_of(steps.export_zip(world, stage, "csv"), "ratings.csv")
     assert {row["answer.labels"] for row in csv} >= {"|".join(left), labels[0]}
     assert "scales, a dog" in {row["answer.others"] for row in csv}
