@@ -39,6 +39,7 @@ class AnnotationConfig(AppConfig):
         register(Rank.ADJUDICATE, next_actions.settle_disagreements)
         register(Rank.FILL, next_actions.fill_stage)
         register(Rank.FILL, next_actions.separate_cultures)
+        register(Rank.FILL, next_actions.import_followed_stage)
         register(Rank.WAIT, next_actions.wait_for_people)
         makers.register(FinderMaker())
         makers.register(makers.ImportMaker())

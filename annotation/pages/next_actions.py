@@ -1,5 +1,6 @@
 """What campaigns and reviews add to the next action of the overview: see benchmarks.pages.next_actions."""
 
+from collections.abc import Collection, Sequence
 from urllib.parse import urlencode
 
 from django.urls import reverse
@@ -13,9 +14,9 @@ from annotation.queries.disputes import open_disputes
 from annotation.queries.opened_stages import RUNNING, opened_stages, running_stages
 from annotation.queries.review_queue import count_waiting_answers
 from benchmarks.access import is_permitted, may_create_cohorts
-from benchmarks.models import Benchmark
+from benchmarks.models import Benchmark, Stage
 from benchmarks.pages.next_actions import NextAction
-from benchmarks.pages.stage_sources import FILLING_PAGES, filling_page
+from benchmarks.pages.stage_sources import FILLING_PAGES, filling_page, source_page
 from benchmarks.pages.tabs import can_review
 from benchmarks.queries.recipe_cohorts import cohorts_of_team, recipe_cohorts
 from benchmarks.queries.stage_states import stages_with_items, stages_with_kept_items
@@ -111,6 +112,41 @@ def fill_stage(benchmark: Benchmark, user: User) -> NextAction | None:
                 _("They are made of “%(source)s”, on the page “%(page)s”.") % values,
             )  # fmt: skip
     return None
+
+
+def import_followed_stage(benchmark: Benchmark, user: User) -> NextAction | None:
+    """Open stages have no items, since the stage that they follow takes its items from an import, and has none.
+
+    A stage with another source that has items is not held up.
+    """
+    if not is_permitted(user, benchmark, "work_on") or not running_stages(benchmark):
+        return None
+    stages, filled = list(benchmark.stages.all()), stages_with_items(benchmark)
+    for stage in stages:
+        if stage.derivation or stage.pk in filled or source_page(stage) is not None:
+            continue
+        held_up = [other for other in _followers(stage, stages, filled) if other.pk in running_stages(benchmark)]
+        if held_up:
+            return NextAction(
+                _("“%(stage)s” has no items yet.") % {"stage": stage.name},
+                _("Import items"),
+                f"{reverse('benchmarks:import', args=[benchmark.slug])}?{urlencode({'stage': stage.key})}",
+                _("These stages wait for them: %(stages)s.")
+                % {"stages": ", ".join(f"“{other.name}”" for other in held_up)},
+            )
+    return None
+
+
+def _followers(stage: Stage, stages: Sequence[Stage], filled: Collection[int]) -> list[Stage]:
+    """Stages without items all of whose sources are this one, or follow it so."""
+    keys = {stage.key}
+    followers = []
+    for other in stages:
+        sources = (other.derivation or {}).get("from", ())
+        if sources and other.pk not in filled and keys.issuperset(sources):
+            keys.add(other.key)
+            followers.append(other)
+    return followers
 
 
 def separate_cultures(benchmark: Benchmark, user: User) -> NextAction | None:

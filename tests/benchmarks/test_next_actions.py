@@ -465,6 +465,26 @@ def test_while_people_begin_there_is_nothing_to_do_but_invite(world: World) -> N
     assert "Nobody has joined a cohort yet." in action and "View the cohorts" in action
 
 
+def test_an_import_that_open_stages_wait_for_is_named(world: World) -> None:
+    """3XCM: concepts have items, but no picture of a search was imported, from which all later stages follow."""
+    benchmark = from_recipe(world, "3xcm")
+    stages = {stage.key: stage for stage in benchmark.stages.all()}
+    make_items(stages["concepts"], 2)
+    for key in ("concepts", "look-alikes", "labels"):
+        open_first(world, stage=stages[key])
+    action = shown(world, world.mara, benchmark)
+    assert "“Pictures of searches” has no items yet." in action
+    assert "These stages wait for them: “De-duplication”, “Multi-concept labelling”." in action
+    page = visit(world, world.mara, benchmark)
+    page.follow("Import items")
+    assert "stage=images" in page.path
+    Campaign.objects.filter(stage__in=[stages["look-alikes"], stages["labels"]]).update(state="closed")
+    assert "Pictures of searches" not in shown(world, world.mara, benchmark), "nobody is asked there any more"
+    Campaign.objects.update(state="open")
+    make_items(stages["images"], 1)
+    assert "has no items yet" not in shown(world, world.mara, benchmark)
+
+
 def test_who_can_do_nothing_is_told_so(world: World) -> None:
     for person in (world.reviewer, world.site_admin):
         assert "Nothing waits for you here." in shown(world, person)
