@@ -50,12 +50,15 @@ class PredictionsConfig(AppConfig):
         self._register_opening()
 
     def _register_next_actions(self) -> None:
+        from annotation.pages.board_rows import register_empty_reasons
         from benchmarks.pages.next_actions import Rank, register
         from predictions.pages import next_actions, search_actions, stopped_runs
 
         register(Rank.FACTS, next_actions.compute_facts)
         register(Rank.FACTS, next_actions.start_facts)
         register(Rank.REST, next_actions.compute_other_facts)
+        register(Rank.ENCODE, next_actions.start_vectors)
+        register_empty_reasons(next_actions.pairs_wait)
         register(Rank.PLAN, next_actions.plan_runs)
         register(Rank.JUDGE, next_actions.run_judge)
         register(Rank.JUDGE, next_actions.choose_runs)

@@ -1,6 +1,6 @@
 """The rows of cohorts on the board of a benchmark: done of wanted, what waits for whom, what is stuck and why."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date, datetime, timedelta
 
 from django.utils.formats import date_format
@@ -23,6 +23,16 @@ from people.models import Cohort
 STUCK_NAMED = 3  # cohorts that a sum names
 IDLE_DAYS = 5  # without work, or without a decision, while something waits: then a cell is stuck
 PAIRED_WITHIN = timedelta(minutes=3)  # of the last answer: pairs are made in the background
+
+
+EmptyReasons = Callable[[Reading], Mapping[int, Note]]
+_EMPTY_REASONS: list[EmptyReasons] = []
+
+
+def register_empty_reasons(reasons: EmptyReasons) -> None:
+    """What another app says of stages that follow others and have no items, by the stage's id."""
+    if reasons not in _EMPTY_REASONS:
+        _EMPTY_REASONS.append(reasons)
 
 
 def cohort_rows(reading: Reading) -> Rows:
@@ -83,6 +93,8 @@ def _empty_reasons(reading: Reading, counts: ChainCounts) -> dict[int, Note]:
     take, no pair results from stages that have all their answers, or items are about two cultures."""
     chosen = Note(_("Follows the choice of runs"))
     reasons = {stage.pk: chosen for stage in stages_without_choice(reading.stages)}
+    for of_app in _EMPTY_REASONS:
+        reasons |= of_app(reading)
     for stage in reading.stages:
         if source := _unpaired_source(reading, stage, counts):
             text = _("Stuck: no pairs from “%(stage)s”") % {"stage": source.name}

@@ -6,7 +6,7 @@ from django import forms
 from django.db.models import Count
 from django.utils.translation import gettext_lazy as _
 
-from benchmarks.models import Benchmark, Stage
+from benchmarks.models import Benchmark, Item, Stage
 from benchmarks.queries.saved_recipes import recipe_of
 from people.forms.base import StyledFormMixin
 from predictions.backends.detector import THRESHOLD
@@ -31,6 +31,11 @@ OF_QUERIES = {
 """Fields that are offered with queries of this kind only."""
 
 
+def known_model_input() -> forms.TextInput:
+    """A text, with the models of this machine to choose from: the page has them as the list "models"."""
+    return forms.TextInput(attrs={"list": "models", "dir": "ltr", "autocomplete": "off"})
+
+
 class CollectionChoiceField(forms.ModelChoiceField):  # type: ignore[type-arg]
     """By name, version and how much is in it: the newest version comes first."""
 
@@ -46,7 +51,7 @@ class EncoderRunForm(StyledFormMixin, forms.Form):
     task = forms.ChoiceField(label=_("Task"))
     query_set = forms.ChoiceField(label=_("Query set"), required=False)
     endpoint = forms.ModelChoiceField(label=_("Endpoint"), queryset=Endpoint.objects.none(), empty_label=None)
-    model = forms.CharField(label=_("Model"), max_length=200, help_text=MODEL_HELP)
+    model = forms.CharField(label=_("Model"), max_length=200, help_text=MODEL_HELP, widget=known_model_input())
     name = forms.CharField(
         label=_("Name in the tables"),
         max_length=120,
@@ -262,7 +267,9 @@ class FactsForm(FactLimitForm, forms.Form):
         label=_("Endpoint"), queryset=Endpoint.objects.none(), required=False,
         help_text=_("An encoder for scores and vectors, a detector for objects; none for a knowledge base."),
     )  # fmt: skip
-    model = forms.CharField(label=_("Model"), max_length=120, required=False, help_text=MODEL_HELP)
+    model = forms.CharField(
+        label=_("Model"), max_length=120, required=False, help_text=MODEL_HELP, widget=known_model_input()
+    )
     index = forms.ModelChoiceField(
         label=_("Knowledge base"), queryset=KnowledgeIndex.objects.none(), required=False,
         help_text=_("For its pictures: an index over pictures, whose encoder compares them."),
@@ -280,6 +287,8 @@ class FactsForm(FactLimitForm, forms.Form):
         indexes = indexes_of(benchmark.team).filter(over=KnowledgeIndex.Over.IMAGES, endpoint__isnull=False)
         self.fields["index"].queryset = indexes  # type: ignore[attr-defined]
         self.fields["index"].label_from_instance = index_label  # type: ignore[attr-defined]
+        if self.initial.get("what") == TEXT_VECTOR:
+            self.initial.setdefault("words", _column_of_words(benchmark, self.initial.get("stage")))
         if self.initial.get("what") == BASE_SIMILARITY:
             self.initial.setdefault("index", indexes.values_list("pk", flat=True).first())
         kinds = (Endpoint.Kind.OPEN_CLIP, Endpoint.Kind.DETECTOR)
@@ -304,6 +313,12 @@ class FactsForm(FactLimitForm, forms.Form):
         return FactPlan(**{**data, "model": data["model"].strip(), "words": data["words"].strip()})
 
 
+def _column_of_words(benchmark: Benchmark, stage: Any) -> str:
+    """Where items of a stage have their words: the concept of those without a text."""
+    items = Item.objects.filter(stage__benchmark=benchmark, stage=stage, withdrawn_at=None)
+    return "text" if items.exclude(text="").exists() or not items.exclude(concept="").exists() else "concept"
+
+
 def endpoints(benchmark: Benchmark, *kinds: str) -> Any:
     return Endpoint.objects.filter(team=benchmark.team_id, kind__in=kinds, retired_at=None).order_by("name")
 
@@ -315,7 +330,9 @@ class DetectorForm(FactLimitForm):
         label=_("Detector"), queryset=Endpoint.objects.none(), required=False, empty_label=_("None yet"),
         help_text=_("It starts by itself for each picture that arrives. Pause or cancel it on the page Item facts."),
     )  # fmt: skip
-    model = forms.CharField(label=_("Model"), max_length=120, required=False, help_text=DETECTOR_HELP)
+    model = forms.CharField(
+        label=_("Model"), max_length=120, required=False, help_text=DETECTOR_HELP, widget=known_model_input()
+    )
     field_order = ("endpoint", "model", "at_most")
 
     def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:

@@ -13,6 +13,7 @@ from annotation.queries.opened_stages import opened_stages
 from annotation.services.derivation.run_choice import judges_models, stages_without_choice
 from benchmarks.access import is_permitted
 from benchmarks.models import Benchmark, Item, Stage
+from benchmarks.pages.board import Note, Reading
 from benchmarks.pages.next_actions import NextAction
 from benchmarks.queries.model_conditions import model_conditions, named_conditions
 from benchmarks.queries.saved_recipes import recipe_of
@@ -21,7 +22,7 @@ from jobs.queries.read_together import read_for_each
 from people.models import Rater, User
 from predictions.models import FactRequest, Run
 from predictions.pages.fact_requests import FactWait, fact_waits, facts_page
-from predictions.queries.fact_requests import facts_without_request
+from predictions.queries.fact_requests import facts_without_request, pairs_without_facts
 
 JUDGED = "candidate"  # the display of a stage in which an answer is judged
 
@@ -54,6 +55,32 @@ def start_facts(benchmark: Benchmark, user: User) -> NextAction | None:
         facts_page(stage, kind),
         _("A filter reads it of every item as it arrives. Start it once."),
     )
+
+
+def start_vectors(benchmark: Benchmark, user: User) -> NextAction | None:
+    """An open stage gets pairs that an encoder finds alike, and no encoder was run over the items."""
+    wanted = next(iter(pairs_without_facts(benchmark)), None) if is_permitted(user, benchmark, "work_on") else None
+    if wanted is None:
+        return None
+    stage, source, kind = wanted
+    return NextAction(
+        _("“%(stage)s” needs an encoder run over “%(source)s”.") % {"stage": stage.name, "source": source.name},
+        _("Compute facts"),
+        facts_page(source, kind),
+        _("Its pairs are the items that an encoder finds alike. Start it once."),
+    )
+
+
+def pairs_wait(reading: Reading) -> Mapping[int, Note]:
+    """Why stages have no pairs: nobody has started the encoder that finds them."""
+    return {
+        stage.pk: Note(
+            _("Stuck: needs an encoder run over “%(source)s”") % {"source": source.name},
+            facts_page(source, kind) if reading.works else "",
+            "late",
+        )
+        for stage, source, kind in pairs_without_facts(reading.benchmark)
+    }
 
 
 def _fact_waits(benchmark: Benchmark, user: User) -> list[FactWait]:

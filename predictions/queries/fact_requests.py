@@ -7,7 +7,7 @@ from typing import Any
 from django.db.models import Exists, F, OuterRef, QuerySet, Value
 from django.db.models.fields.json import KeyTextTransform
 
-from annotation.queries.opened_stages import opened_stages
+from annotation.queries.opened_stages import opened_stages, running_stages
 from benchmarks.models import Benchmark, FilterResult, Item, ItemFact, ItemImage, Stage
 from benchmarks.queries.stage_states import by_benchmark, stages_with_items
 from benchmarks.rules.filters import FilterError, parse_filters
@@ -106,6 +106,35 @@ def facts_without_request(benchmark: Benchmark) -> list[tuple[Stage, str]]:
         for stage, kind in wanted
         if stage.pk in opened and not _is_known(benchmark, stage, kind) and _has_sources(benchmark, stage)
     ]
+
+
+def pairs_without_facts(benchmark: Benchmark) -> list[tuple[Stage, Stage, str]]:
+    """Open stages whose pairs need a fact that tells how alike two items are, while nothing computes it.
+
+    With each the stage whose items are paired, and the kind of fact.
+    """
+    stages = {stage.key: stage for stage in benchmark.stages.all()}
+    wanted = [
+        (stage, stages[source], kind)
+        for stage in stages.values()
+        if (kind := _similarity_kind(stage))
+        for source in stage.derivation.get("from", ())
+        if source in stages
+    ]
+    running = running_stages(benchmark) if wanted else frozenset()
+    return [
+        (stage, source, kind)
+        for stage, source, kind in wanted
+        if stage.pk in running and source.pk in stages_with_items(benchmark) and not _is_known(benchmark, source, kind)
+    ]
+
+
+def _similarity_kind(stage: Stage) -> str:
+    """The kind of fact that a model here can compute and by which the stage's pairs are chosen; empty where none is."""
+    derivation = stage.derivation or {}
+    similar = derivation.get("params", {}).get("similar") if derivation.get("kind") == "pair" else None
+    name = similar.get("fact") if isinstance(similar, Mapping) else ""
+    return next((kind for kind, keys in KEYS.items() if name in keys), "")
 
 
 def stages_to_detect(benchmark: Benchmark) -> list[Stage]:

@@ -13,7 +13,7 @@ from annotation.models import Assignment, Campaign, ItemContributor, Slot
 from annotation.services.campaigns import lifecycle
 from annotation.services.campaigns.chain_opening import StageOpening, open_chain
 from annotation.services.queue.slot_creation import create_missing_slots
-from benchmarks.models import Benchmark, Item, ItemReturn, Stage
+from benchmarks.models import Benchmark, Item, ItemFact, ItemReturn, Stage
 from benchmarks.pages import next_actions
 from jobs.models import record
 from people.models import Cohort, CohortMember, Rater, User
@@ -483,6 +483,29 @@ def test_an_import_that_open_stages_wait_for_is_named(world: World) -> None:
     Campaign.objects.update(state="open")
     make_items(stages["images"], 1)
     assert "has no items yet" not in shown(world, world.mara, benchmark)
+
+
+def test_pairs_that_an_encoder_finds_lead_to_its_run(world: World) -> None:
+    benchmark = from_recipe(world, "3xcm")
+    stages = {stage.key: stage for stage in benchmark.stages.all()}
+    open_first(world, stage=stages["merges"])
+    make_items(stages["images"], 1)
+    stuck = "Stuck: needs an encoder run over “Concepts”"
+    assert stuck not in text_of(visit(world, world.mara, benchmark).page), "there are no words yet"
+    items = make_items(stages["concepts"], 2)
+    Item.objects.filter(stage=stages["concepts"]).update(concept="train")
+    assert "“Concept-merge confirmation” needs an encoder run over “Concepts”." in shown(world, world.mara, benchmark)
+    page = visit(world, world.mara, benchmark)
+    assert page.page.count(stuck) == 1, "in the cell of the cohort"
+    Endpoint.objects.create(team=world.team, name="Here", kind=Endpoint.Kind.OPEN_CLIP)
+    page.follow("Compute facts")
+    assert "what=text_vector" in page.path and 'name="words" value="concept"' in page.page, "the words are concepts"
+    benchmark.roles.create(user=world.reviewer, name="reviewer")
+    reviewed = visit(world, world.reviewer, benchmark).page
+    assert stuck in text_of(reviewed) and "what=text_vector" not in reviewed, "the link is for who may start it"
+    ItemFact.objects.create(item=items[0], key="text_vector", value=[1, 0], source="tiny")
+    page = visit(world, world.mara, benchmark)
+    assert "needs an encoder run" not in text_of(page.page) and "Follows “Concepts”" in text_of(page.page)
 
 
 def test_who_can_do_nothing_is_told_so(world: World) -> None:
