@@ -169,6 +169,11 @@ def local_models() -> list[str]:
     return [f"{LOCAL}{name}" for name in names]
 
 
+def known_models() -> list[str]:
+    """What a form can propose as a model: those that are here, then those that may be fetched."""
+    return [*local_models(), *settings.HUB_MODELS]
+
+
 def cached_model(kind: str, model: str, load: Callable[[], Loaded]) -> Loaded:
     """The model of this kind that is loaded in this process; another one takes its place. Raises ModelUnavailable."""
     with _loading:

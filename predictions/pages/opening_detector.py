@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 
 from benchmarks.models import Benchmark
 from people.models import User
+from predictions.backends import torch_setup
 from predictions.forms.encoders import DetectorForm
 from predictions.queries.fact_requests import stages_to_detect
 from predictions.services.encoders import fact_requests
@@ -26,6 +27,7 @@ class OpeningDetector:
             return None
         form = DetectorForm(*((posted,) if posted else ()), benchmark=benchmark)
         form.stages = stages  # type: ignore[attr-defined]  # for the template
+        form.models = torch_setup.known_models()  # type: ignore[attr-defined]
         return form
 
     def carry_out(self, benchmark: Benchmark, form: forms.Form, actor: User, at: datetime) -> list[str]:

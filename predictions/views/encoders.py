@@ -46,7 +46,7 @@ def encode(request: HttpRequest, slug: str) -> HttpResponse:
             form.add_error(None, str(refused))
     runs_made_here = Run.objects.filter(benchmark=benchmark, source="here", task__in=encoder_runs.TASKS)
     context = page_context(
-        request, benchmark, form=form, missing=torch_setup.missing_packages_text(), models=torch_setup.local_models(),
+        request, benchmark, form=form, missing=torch_setup.missing_packages_text(), models=torch_setup.known_models(),
         runs=runs_made_here.select_related("rater", "collection", "job").order_by("-pk")[:SHOWN],
         collections=Collection.objects.filter(benchmark=benchmark).exists(),
         encoders=endpoints(benchmark, Endpoint.Kind.OPEN_CLIP).exists(),

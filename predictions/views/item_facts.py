@@ -53,6 +53,7 @@ def facts(request: HttpRequest, slug: str) -> HttpResponse:
     scored = [(stage, keys) for stage in benchmark.stages.all() if (keys := _numbers(stage))]
     context = page_context(
         request, benchmark, form=form, requests=rows, runs=earlier, scored=scored,
+        models=torch_setup.known_models(),
         missing=torch_setup.missing_packages_text(), finders=endpoints(benchmark, *kinds).exists(),
     )  # fmt: skip
     return render(request, "predictions/encoding/facts.html", context, status=400 if form.errors else 200)

@@ -66,6 +66,16 @@ def test_a_run_is_begun_and_its_progress_is_the_jobs_page(world: World, models_r
     )
 
 
+def test_models_of_this_machine_are_proposed(world: World, models_root: Path, settings: Any) -> None:
+    settings.HUB_MODELS = ["ViT-B-32/laion2b_s34b_b79k"]
+    a_collection(world, 1)
+    an_endpoint(world)
+    names = '<option value="local-dir:tiny"><option value="ViT-B-32/laion2b_s34b_b79k">'
+    for route in ("encode", "facts"):
+        page = get(world, route)
+        assert names in page and re.search(r'<input[^>]*name="model"[^>]*list="models"', page)
+
+
 def test_vectors_that_were_made_before_are_told_and_a_ranking_leads_to_its_table(
     world: World, models_root: Path
 ) -> None:

@@ -1,11 +1,13 @@
 """The team's page of models: seen by its members, kept by its admins, closed to everybody else."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.utils import timezone
 
 from jobs.models import Event
+from predictions.backends import torch_setup
 from predictions.forms.encoders import DetectorForm
 from predictions.models import Endpoint
 from predictions.queries.endpoints import models_of
@@ -173,6 +175,20 @@ def test_what_runs_here_is_asked_for_no_address(world: World) -> None:
     assert world.client(world.team_admin).post(address, sent).status_code == 302
     endpoint.refresh_from_db()
     assert (endpoint.name, endpoint.most_in_flight, endpoint.base_url) == ("Renamed", 2, "")
+
+
+def test_the_check_of_this_machine_lists_its_models_or_says_how_to_get_one(
+    world: World, settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch_setup, "installed", lambda: True)
+    settings.MODELS_ROOT, settings.HUB_MODELS = tmp_path, []
+    endpoint = endpoints.create(world.team, world.team_admin, timezone.now(), kind="open_clip", name="Encoder")
+    address = f"{home(world)}{endpoint.pk}/"
+    assert "There is no model yet. The operator puts folders into EMIC_MODELS" in check_connection(world, address)
+    (tmp_path / "tiny").mkdir()
+    settings.HUB_MODELS = ["ViT-B-32/laion2b_s34b_b79k"]
+    text = check_connection(world, address)
+    assert "There is no model yet" not in text and ">local-dir:tiny<" in text and ">ViT-B-32/laion2b_s34b_b79k<" in text
 
 
 def check_connection(world: World, address: str, **fields: str) -> str:

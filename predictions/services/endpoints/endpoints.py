@@ -343,7 +343,12 @@ def check(endpoint: Endpoint, actor: User, at: datetime, model: str = "") -> Con
 
 def _check_local_models() -> ConnectionResult:
     if torch_setup.installed():
-        return ConnectionResult(True, tuple(torch_setup.local_models()), _("Local models are installed here."))
+        names = tuple(torch_setup.known_models())
+        text = _("Local models are installed here.")
+        none = _(
+            "There is no model yet. The operator puts folders into EMIC_MODELS, or lists names in EMIC_HUB_MODELS."
+        )
+        return ConnectionResult(True, names, text if names else f"{text} {none}")
     return ConnectionResult(False, (), _("Local models are not installed here. Run ./emic models, then restart."))
 
 
