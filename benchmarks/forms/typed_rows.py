@@ -10,7 +10,7 @@ from django.core.files.base import ContentFile
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
-from benchmarks.imports.columns import columns_of
+from benchmarks.imports.columns import columns_of, sample_columns
 from benchmarks.imports.records import LENGTHS
 from benchmarks.models import Stage
 from benchmarks.rules.displays import PAIRED_DISPLAYS, TEXT_ON_SHEET, context_columns
@@ -94,7 +94,9 @@ class TypedRowsForm(StyledFormMixin, forms.Form):
 
 
 def _shown(stage: Stage) -> set[str]:
-    """What the sheet shows of an item without a picture."""
+    """What the sheet shows of an item without a picture; the concept, where the recipe's items are concepts alone."""
     options = set(context_columns(stage.display, Stage.Pictures.NONE))
     has_text = stage.display in TEXT_ON_SHEET and stage.display not in PAIRED_DISPLAYS
-    return options | {"text"} if has_text else options
+    shown = options | {"text"} if has_text else options
+    of_recipe = sample_columns(stage)
+    return {"concept"} if "concept" in of_recipe and not shown & of_recipe else shown

@@ -121,6 +121,12 @@ def _spec(stage: Stage) -> StageSpec | None:
     return next((spec for spec in recipe.stages if spec.key == stage.key), None) if recipe else None
 
 
+def sample_columns(stage: Stage) -> frozenset[str]:
+    """Columns of the sample that the recipe gives for the stage; none without one."""
+    spec = _spec(stage)
+    return frozenset(name for row in (spec.sample if spec else ()) for name in row)
+
+
 def sample_of(stage: Stage) -> Sample:
     """Head and rows of a manifest that imports as it is: the recipe's, else two items made up for the stage."""
     recipe, spec = recipe_of(stage.benchmark), _spec(stage)

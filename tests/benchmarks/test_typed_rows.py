@@ -94,3 +94,16 @@ def test_the_columns_that_a_stage_needs_are_ticked_and_named(world: World) -> No
     world.client(world.owner).post("/b/grounding/import/?stage=finding", data)
     do_waiting_work()
     assert set(stage.items.values_list("text", "origin")) == {("dosa", "India")}
+
+
+def test_concepts_of_a_recipe_are_typed_as_concepts(world: World) -> None:
+    """Merges, native names and queries of 3XCM read the concept; a line that became the text alone would be lost."""
+    benchmark = create_from_recipe(world.team, "3xcm", "Words", "words", world.owner)
+    stage = benchmark.stages.get(key="concepts")
+    form = TypedRowsForm(stage=stage)
+    assert form["columns"].initial == ["concept"]
+    url = f"/b/{benchmark.slug}/import/?stage={stage.key}"
+    data = {"stage": stage.pk, "do": "type", "rows-rows": "night market", "rows-columns": ["concept"]}
+    world.client(world.owner).post(url, data)
+    do_waiting_work()
+    assert list(stage.items.values_list("key", "concept")) == [("night-market", "night market")]
