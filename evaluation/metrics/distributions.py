@@ -80,7 +80,8 @@ def pairwise_distance(scores: npt.ArrayLike, *, base: float = 2.0, interval: Int
 def coverage(scores: npt.ArrayLike, *, threshold: float = 4.0, interval: Interval = UNITS) -> Estimate:
     """Share of the labels that at least one image scores at or above ``threshold``; ``scores`` as above, gaps allowed.
 
-    Undefined: no label; no score at all. Without an interval: a largest value hangs on single images ("not_smooth").
+    Undefined: no label; no score at all. Without an interval: a single image suffices to reach a label, so the
+    share has no smooth dependence on the images ("one_image_suffices").
     """
     label_scores = np.asarray(scores, np.float64)
     if label_scores.ndim != 2:
@@ -93,7 +94,7 @@ def coverage(scores: npt.ArrayLike, *, threshold: float = 4.0, interval: Interva
     reached = (np.nan_to_num(label_scores, nan=-np.inf) >= threshold).any(axis=0)
     common["resampled"] = "nothing"
     common["extras"]["n_reached"] = int(reached.sum())
-    return Estimate.of(float(reached.mean()), interval_reason="not_smooth", **common)
+    return Estimate.of(float(reached.mean()), interval_reason="one_image_suffices", **common)
 
 
 def _common_fields(method: str, images: int, wanted: Interval, shares: Floats, defined: Bools) -> dict[str, Any]:

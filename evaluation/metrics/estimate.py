@@ -52,6 +52,7 @@ REASONS: dict[str, str] = {
     "errors_may_cancel": "Within the interval of their correlation, the errors may cancel each other entirely.",
     "out_of_range": "The value lies outside its scale, as an estimate of few data may; it has no interval.",
     "not_smooth": "A largest, smallest or middle value has no honest interval from so few raters.",
+    "one_image_suffices": "A single image suffices to reach a label, so leaving out images says little of the share.",
     "too_large_for_interval": "So many vectors that computing the interval would take minutes.",
     "no_value": "There is no value to put an interval around.",
 }

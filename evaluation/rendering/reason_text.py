@@ -72,6 +72,7 @@ NO_INTERVAL: dict[str, Words] = {
     "errors_may_cancel": _("No interval: within the interval of the correlation, the errors may cancel each other"),
     "out_of_range": _("No interval: the value is outside its scale, as an estimate from few data may be"),
     "not_smooth": _("No interval: not defined for a maximum, minimum or median of few raters"),
+    "one_image_suffices": _("No interval: not defined for a share of labels that one picture is enough to reach"),
     "too_large_for_interval": _("No interval: with so many vectors it would take minutes"),
     "no_value": "",
 }
