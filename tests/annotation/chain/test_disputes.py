@@ -176,6 +176,14 @@ def test_the_sheet_shows_numbers_without_names_and_a_stranger_gets_nothing(world
     assert world.client(world.stranger).get(address).status_code == 404
 
 
+def test_the_choices_of_a_dispute_name_the_answers_that_the_numbers_stand_for(world: World) -> None:
+    scene = Disputes(world.benchmark, cohort=world.egypt)
+    scene.draw_both(lower(0.2))
+    page = world.client(world.nour).get(f"/work/{scene.campaigns['settling'].pk}/").content.decode()
+    assert "<kbd>1</kbd><b><bdi>Answer 1</bdi></b>" in page and "<kbd>2</kbd><b><bdi>Answer 2</bdi></b>" in page
+    assert "<bdi>Another</bdi>" in page
+
+
 def test_a_sheet_that_asks_for_no_reason_cannot_be_published() -> None:
     scene = Disputes()
     stage, earlier = scene.settling, {"boxes": {}, "verification": {}}
