@@ -305,6 +305,19 @@ def test_the_page_says_what_each_cohort_gets_and_what_it_takes(world: World, ben
     assert "<dd>0</dd>" in mara.get(PAGE).content.decode().split('class="figs"')[1], "nothing is asked twice"
 
 
+def test_the_page_says_for_each_stage_whose_answers_the_number_counts(world: World, benchmark: Benchmark) -> None:
+    shared, own = stage_of(benchmark, "questions"), stage_of(benchmark, "answers")
+    Stage.objects.filter(pk=shared.pk).update(has_target=False, own_items_only=False, target_in_all=True)
+    Stage.objects.filter(pk=own.pk).update(own_items_only=True)
+    each = benchmark.stages.exclude(pk__in=[shared.pk, own.pk]).filter(own_items_only=False, target_in_all=False)
+    page = world.client(world.mara).get(PAGE).content.decode()
+    assert text_of(page).count("answers for each item, from all cohorts together") == benchmark.stages.filter(
+        target_in_all=True
+    ).count()
+    assert text_of(page).count("answers for each item, from each cohort") == each.count()
+    assert "answers for each item, from its own cohort" in page and "Wanted, each cohort" not in page
+
+
 def test_hours_are_known_from_twenty_answers_on(world: World) -> None:
     slug, mara = world.benchmark.slug, world.client(world.mara)
     make_items(world.stage, 20)
