@@ -219,6 +219,21 @@ def sheet_for(
     )
 
 
+def decision_to_undo(
+    answer: Annotation, user: User, zone: ZoneInfo, language: str, *, runs: bool, turn: Turn | None = None
+) -> DecisionView | None:
+    """The current decision on a current answer that this person may undo: their own, or any (`runs`).
+
+    None where they decide a second or third time about it. One query.
+    """
+    if not answer.live or (turn is not None and turn.name):
+        return None
+    review = answer.reviews.filter(undone_at=None).select_related("reviewer").order_by("-at", "-pk").first()
+    if review is None or not (runs or review.reviewer_id == user.pk):
+        return None
+    return decision_view(review, answer.assignment.campaign.stage, zone, language)
+
+
 def versions_of(assignment: Assignment) -> list[Annotation]:
     """What was sent and not taken back in the first seconds, the oldest first."""
     rows = Annotation.objects.filter(assignment=assignment).exclude(uncounted_because="undone")

@@ -21,7 +21,7 @@ from annotation.pages.review_list import ListRow, list_of, row_of
 from annotation.pages.review_reasons import REFUSED, REFUSED_IN_LIST
 from annotation.pages.review_turns import Reader, turns_of
 from annotation.pages.reviewer_pace import pace_of
-from annotation.pages.reviews import queue_of, sheet_for
+from annotation.pages.reviews import decision_to_undo, queue_of, sheet_for
 from annotation.pages.sheet_view import language
 from annotation.pages.status_text import time_zone_for
 from annotation.queries import review_queue
@@ -101,7 +101,11 @@ def review(request: HttpRequest, slug: str, annotation_id: int) -> HttpResponse:
     turn = turns_of(reader, [answer.pk]).get(answer.pk)
     sheet = sheet_for(answer, benchmark, reader.at, reader.zone, reader.language, turn)
     batch = review_queue.review_counts([answer.assignment.campaign.stage]).get(answer.assignment.campaign.stage_id)
-    context = _context(request, benchmark, user, sheet=sheet, batch=batch, refused=refused, typed=posted)
+    runs = is_permitted(user, benchmark, "work_on")
+    decision = decision_to_undo(answer, user, reader.zone, reader.language, runs=runs, turn=turn)
+    context = _context(
+        request, benchmark, user, sheet=sheet, batch=batch, refused=refused, typed=posted, decision_to_undo=decision
+    )
     return render(request, "annotation/reviews/sheet.html", context, status=422 if refused else 200)
 
 

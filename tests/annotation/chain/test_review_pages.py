@@ -11,6 +11,7 @@ from django.utils import timezone
 from annotation.models import Annotation, Assignment, Campaign, Review
 from annotation.services.campaigns import lifecycle
 from annotation.services.review import reviews
+from benchmarks.models import Role
 from people.models import CohortMember, User
 from people.services.raters import rater_of
 from tests.annotation.chain.factories import ASKED, QUESTION, a_stage, answer, claim_sheet
@@ -127,6 +128,24 @@ def test_after_a_decision_comes_the_next_and_it_can_be_taken_back(
     assert "What is it" in last and world.benchmark.pseudonym(annotation.rater_id) in last, "it says of what"
     client.post(f"{page(world)}undo/{review.pk}/")
     assert Assignment.objects.get(pk=annotation.assignment_id).state == "submitted"
+
+
+def test_the_page_of_a_decided_answer_undoes_the_decision_for_those_who_may(
+    world: World, client_of: ClientOf, annotation: Annotation
+) -> None:
+    assert "review/undo/" not in html(client_of(world.reviewer).get(page(world, annotation))), "nothing is decided"
+    review = reviews.decide(annotation.pk, world.reviewer, "accept", timezone.now())
+    button = f'formaction="/b/{world.benchmark.slug}/review/undo/{review.pk}/"'
+    other = User.objects.create_user(email="second@example.org", password="x", name="Second")
+    Role.objects.create(benchmark=world.benchmark, user=other, name=Role.Name.REVIEWER)
+    assert button in html(client_of(world.reviewer).get(page(world, annotation)))
+    assert button in html(client_of(world.mara).get(page(world, annotation))), "who runs the benchmark"
+    assert button not in html(client_of(other).get(page(world, annotation))), "it is another person's decision"
+    client_of(other).post(f"{page(world)}undo/{review.pk}/")
+    assert Review.objects.get().undone_at is None
+    reply = client_of(world.reviewer).post(f"{page(world)}undo/{review.pk}/")
+    assert reply["Location"] == page(world, annotation) and Review.objects.get().undone_at is not None
+    assert "review/undo/" not in html(client_of(world.reviewer).get(page(world, annotation)))
 
 
 def test_a_return_without_a_reason_comes_back_with_what_was_typed(
