@@ -33,6 +33,7 @@ class AnnotationConfig(AppConfig):
         benchmark_list.register_chain(stage_summaries)
         benchmark_list.register_recent(count_recent_answers)
         kinds.register(IMPORT)
+        register(Rank.INVITE, next_actions.invite_people)
         register(Rank.COHORTS, next_actions.create_cohorts)
         register(Rank.OPEN, next_actions.open_chain)
         register(Rank.REVIEW, next_actions.review)

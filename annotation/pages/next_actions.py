@@ -11,7 +11,7 @@ from django.utils.translation import ngettext
 from annotation.models import CampaignCohort
 from annotation.pages.mixed_pairs import open_stages_with_mixed_items, remedy_address, remedy_text, who_answers_address
 from annotation.queries.disputes import open_disputes
-from annotation.queries.opened_stages import RUNNING, opened_stages, running_stages
+from annotation.queries.opened_stages import RUNNING, lacks_people, opened_stages, running_stages
 from annotation.queries.review_queue import count_waiting_answers
 from benchmarks.access import is_permitted, may_create_cohorts
 from benchmarks.models import Benchmark, Stage
@@ -106,6 +106,9 @@ def fill_stage(benchmark: Benchmark, user: User) -> NextAction | None:
             continue
         source = stages.get(page.after)
         if source is not None and source.pk in stages_with_kept_items(benchmark):
+            lacking = next((stages[key] for key in page.needs if _is_empty(stages.get(key), benchmark)), None)
+            if lacking is not None:
+                return _import_first(lacking, stage)
             values = {"stage": stage.name, "page": page.label, "source": source.name}
             return NextAction(
                 _("“%(stage)s” has no items yet.") % values, str(page.label), page.url(stage),
@@ -149,6 +152,32 @@ def _followers(stage: Stage, stages: Sequence[Stage], filled: Collection[int]) -
     return followers
 
 
+def _is_empty(stage: Stage | None, benchmark: Benchmark) -> bool:
+    return stage is not None and stage.pk not in stages_with_items(benchmark)
+
+
+def _import_first(stage: Stage, later: Stage) -> NextAction:
+    """A stage whose items a page shows in a later one has none."""
+    address = f"{reverse('benchmarks:import', args=[stage.benchmark.slug])}?{urlencode({'stage': stage.key})}"
+    values = {"stage": stage.name, "later": later.name}
+    return NextAction(
+        _("“%(stage)s” has no items yet.") % values, _("Import items"), address,
+        _("“%(later)s” shows them.") % values,
+    )  # fmt: skip
+
+
+def invite_people(benchmark: Benchmark, user: User) -> NextAction | None:
+    """Items wait for people, and nobody has joined a cohort that is asked."""
+    if not is_permitted(user, benchmark, "work_on") or not lacks_people(benchmark):
+        return None
+    return _invite(benchmark, _("Items wait for people. Share the invitation links, or create more of them."))
+
+
+def _invite(benchmark: Benchmark, detail: str) -> NextAction:
+    cohorts = reverse("benchmarks:cohorts", args=[benchmark.slug])
+    return NextAction(_("Nobody has joined a cohort yet."), _("View the cohorts"), cohorts, detail)
+
+
 def separate_cultures(benchmark: Benchmark, user: User) -> NextAction | None:
     """Every item of an open stage is about two cultures, and each cohort gets only what is its own."""
     if not is_permitted(user, benchmark, "work_on"):
@@ -171,12 +200,7 @@ def wait_for_people(benchmark: Benchmark, user: User) -> NextAction | None:
         return None
     asked = CampaignCohort.objects.filter(campaign__stage__benchmark=benchmark, campaign__state__in=RUNNING)
     if asked.exists() and not CohortMember.objects.filter(cohort__campaigns__in=asked, left_at=None).exists():
-        return NextAction(
-            _("Nobody has joined a cohort yet."),
-            _("View the cohorts"),
-            reverse("benchmarks:cohorts", args=[benchmark.slug]),
-            _("Share the invitation links, or create more of them on a cohort's page."),
-        )
+        return _invite(benchmark, _("Share the invitation links, or create more of them on a cohort's page."))
     return NextAction(
         _("People have the work on their pages."),
         _("View coverage"),

@@ -4,10 +4,11 @@ from collections.abc import Mapping, Sequence
 
 from django.db.models import Exists, OuterRef, QuerySet
 
-from annotation.models import Campaign, Slot
+from annotation.models import Annotation, Campaign, Slot
 from benchmarks.models import Benchmark
 from benchmarks.queries.stage_states import by_benchmark
 from jobs.queries.read_together import read_for_each
+from people.models import CohortMember
 
 RUNNING = (Campaign.State.OPEN, Campaign.State.PAUSED)
 
@@ -25,6 +26,30 @@ def running_stages(benchmark: Benchmark) -> frozenset[int]:
 def stages_with_open_work(benchmark: Benchmark) -> frozenset[int]:
     """Stages in which an answer is still wanted."""
     return read_for_each(benchmark, _with_open_work) or frozenset()
+
+
+def lacks_people(benchmark: Benchmark) -> bool:
+    """Whether an open campaign wants answers, and nobody has joined a cohort that is asked or answered anything."""
+    return bool(read_for_each(benchmark, _without_people))
+
+
+def _without_people(benchmarks: Sequence[Benchmark]) -> Mapping[int, bool]:
+    wanted = Slot.objects.filter(
+        open=True,
+        cohort__campaign__state=Campaign.State.OPEN,
+        cohort__campaign__stage__benchmark=OuterRef("pk"),
+    )
+    members = CohortMember.objects.filter(
+        left_at=None,
+        cohort__campaigns__campaign__state__in=RUNNING,
+        cohort__campaigns__campaign__stage__benchmark=OuterRef("pk"),
+    )
+    answers = Annotation.objects.filter(
+        rater__kind="person", assignment__campaign__stage__benchmark=OuterRef("pk")
+    )
+    ids = [row.pk for row in benchmarks]
+    rows = Benchmark.objects.filter(Exists(wanted), ~Exists(members), ~Exists(answers), pk__in=ids)
+    return dict.fromkeys(rows.order_by().values_list("pk", flat=True), True)
 
 
 def _opened(benchmarks: Sequence[Benchmark]) -> Mapping[int, frozenset[int]]:

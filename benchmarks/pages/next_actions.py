@@ -23,6 +23,7 @@ class Rank(IntEnum):
 
     BEGIN = 5  # the files that all items come from
     IMPORT = 10  # no items
+    INVITE = 15  # items wait for people, and nobody has joined
     FACTS = 20  # candidates wait for a fact
     COHORTS = 30  # no cohort
     OPEN = 40  # no stage is open

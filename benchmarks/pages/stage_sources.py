@@ -32,11 +32,13 @@ ACCEPTED: Any = gettext_lazy("Items come from accepted answers of %(stages)s.")
 @dataclass(frozen=True)
 class FillingPage:
     """A page of the platform that makes the items of a stage: its label and the name of its route. `after`: the stage
-    whose items it makes them of; empty where another step comes between."""
+    whose items it makes them of; empty where another step comes between. `needs`: stages whose items it shows, which are
+    imported first."""
 
     label: Any
     route: str
     after: str = ""
+    needs: tuple[str, ...] = ()
 
     def url(self, stage: Stage) -> str:
         return reverse(self.route, args=[stage.benchmark.slug])

@@ -13,7 +13,7 @@ from papers.plugins import BenchmarkPlugin
 
 KEY = UNIVERSAL.key
 FILLED = {
-    "pick": FillingPage(gettext_lazy("Contact sheets"), "predictions:pick_sheets", "prompts"),
+    "pick": FillingPage(gettext_lazy("Contact sheets"), "predictions:pick_sheets", "prompts", ("photographs",)),
     "generated": FillingPage(gettext_lazy("Make images"), "predictions:image_stages", "prompts"),
     "specific-concepts": FillingPage(gettext_lazy("Linked entities"), "predictions:linking"),
     "link-check": FillingPage(gettext_lazy("Linked entities"), "predictions:linking"),

@@ -126,6 +126,32 @@ def test_an_open_stage_that_a_page_fills_leads_to_that_page(world: World) -> Non
     assert "has no items yet" not in shown(world, world.mara, benchmark)
 
 
+def test_pictures_that_a_page_shows_are_imported_before_the_page_is_opened(world: World) -> None:
+    benchmark = from_recipe(world, "caire-universal")
+    pick = benchmark.stages.get(key="pick")
+    open_chain(benchmark, [StageOpening(pick.pk, {world.egypt.pk: 1})], world.mara, timezone.now())
+    Item.objects.create(stage=benchmark.stages.get(key="prompts"), key="eg/dance", text="Dance in Egypt")
+    action = shown(world, world.mara, benchmark)
+    assert "“Photographs to search” has no items yet. “Picture picking” shows them." in action
+    link = visit(world, world.mara, benchmark)
+    link.follow("Import items")
+    make_items(benchmark.stages.get(key="photographs"), 1)
+    assert "“Picture picking” has no items yet." in shown(world, world.mara, benchmark)
+
+
+def test_items_that_wait_for_people_lead_to_the_cohorts_before_a_fact_is_decided(world: World) -> None:
+    world.add_items(3)
+    open_first(world)
+    world.stage.items.filter(pk=world.items[0].pk).update(intake="waiting")
+    assert "1 candidate waits for a fact." in shown(world, world.mara)
+    CohortMember.objects.update(left_at=timezone.now())
+    action = shown(world, world.mara)
+    assert "Nobody has joined a cohort yet. Items wait for people." in action and "View the cohorts" in action
+    assert "Nobody has joined" not in shown(world, world.reviewer)
+    Campaign.objects.update(state=Campaign.State.PAUSED)
+    assert "Items wait for people" not in shown(world, world.mara), "it is open for models or imports"
+
+
 def test_candidates_that_wait_for_a_fact_lead_to_the_encoder(world: World) -> None:
     world.add_items(3)
     world.stage.items.filter(pk__in=[item.pk for item in world.items[:2]]).update(intake="waiting")
