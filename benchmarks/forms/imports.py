@@ -76,11 +76,24 @@ class ImportForm(StyledFormMixin, forms.Form):
         data = super().clean() or self.cleaned_data
         if "archive" not in self.errors and not data.get("archive"):
             manifest = data.get("manifest")
-            if self.stage.pictures not in ("none", "optional") and not (manifest and may_name_addresses(manifest)):
-                self.add_error("archive", _("Choose a zip with the pictures."))
+            if self.stage.pictures not in ("none", "optional") and not (manifest and self._may_come_alone(manifest)):
+                self.add_error("archive", self._zip_wanted(bool(manifest)))
             elif not manifest:
                 self.add_error("manifest", _("Choose a manifest."))
         return data
+
+    def _may_come_alone(self, manifest: UploadedFile[Any]) -> bool:
+        """Rows of items that exist need no picture; others may name theirs by an address."""
+        data = self.cleaned_data
+        return bool(data.get("complete") or data.get("correct_facts")) or may_name_addresses(manifest)
+
+    def _zip_wanted(self, has_manifest: bool) -> str:
+        wanted = _("Choose a zip with the pictures.")
+        if not has_manifest:
+            return wanted
+        alone = _("Rows of items that exist need none: tick “%(complete)s” or “%(correct)s”.")
+        names = {"complete": self.fields["complete"].label, "correct": self.fields["correct_facts"].label}
+        return f"{wanted} {alone % names}"
 
     def clean_archive(self) -> UploadedFile[Any] | None:
         archive = self.cleaned_data["archive"]

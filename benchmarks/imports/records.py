@@ -95,7 +95,7 @@ def from_path(number: int, path: str, words: Vocabulary, defaults: Defaults) -> 
         "country": match_last(parts, words.origins),
         "condition": match_last(parts, words.conditions),
     }
-    return from_manifest(number, row, words, defaults) if name else Row(number, "?", _no_picture())
+    return from_manifest(number, row, words, defaults) if name else Row(number, "?", no_picture())
 
 
 def clean(value: Any) -> str:
@@ -119,6 +119,7 @@ def _record(row: Mapping[str, Any], words: Vocabulary, defaults: Defaults) -> Re
     if len(key) > LENGTHS["key"]:
         message = _("“%(name)s” is longer than %(most)s characters. Shorten it.")
         raise RowProblem("too_long", message % {"name": "key", "most": LENGTHS["key"]})
+    told = bool(file) or words.pictures in ("none", "optional")  # what the form says is said of pictures that come
     country = (
         words.country(values["country"])
         if values["country"] or not values["origin"]
@@ -131,8 +132,8 @@ def _record(row: Mapping[str, Any], words: Vocabulary, defaults: Defaults) -> Re
         concept=words.concept(values["concept"]),
         origin=country,
         condition=words.condition(values["condition"] or defaults.condition),
-        source=values["source"] or defaults.source or (file[: LENGTHS["source"]] if is_web_address(file) else ""),
-        licence=values["licence"] or defaults.licence,
+        source=values["source"] or (defaults.source if told else "") or (file[: LENGTHS["source"]] if is_web_address(file) else ""),
+        licence=values["licence"] or (defaults.licence if told else ""),
         alt=values["alt"],
         text=values["text"],
         context=_other_columns(row),
@@ -142,14 +143,16 @@ def _record(row: Mapping[str, Any], words: Vocabulary, defaults: Defaults) -> Re
 
 
 def _file(values: Mapping[str, str], words: Vocabulary) -> str:
-    """The picture's path; empty where the item has none."""
+    """The picture's path; empty where the item has none, or has it already."""
     file = values["file"] if is_web_address(values["file"]) else normalise_path(values["file"])
     if words.pictures in ("none", "optional") and not (file or values["key"]):
         raise RowProblem("no_key", _("The row has no key. Fill in the column “key”."))
     if words.pictures == "none" or (words.pictures == "optional" and not file):
         return ""
+    if not file and values["key"]:
+        return ""  # of an item that exists, whose picture the row does not repeat
     if not file:
-        raise _no_picture()
+        raise no_picture()
     if not is_web_address(file):
         check_path(file)
     if words.pictures == "named" and not values["role"]:
@@ -247,5 +250,6 @@ def _other_columns(row: Mapping[str, Any]) -> dict[str, Any]:
     return dict(extra_values[:MOST_EXTRA])
 
 
-def _no_picture() -> RowProblem:
+def no_picture() -> RowProblem:
+    """A row whose item needs a picture, and does not exist yet."""
     return RowProblem("no_picture", _("The row names no picture. Fill in the column “file”."))

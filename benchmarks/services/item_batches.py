@@ -17,7 +17,7 @@ from benchmarks.models import Image, Item, ItemImage, Stage
 from benchmarks.models.items import RETURNED
 from benchmarks.queries.revisions import newest_revisions
 from benchmarks.services.picture_arrangement import arrange
-from benchmarks.services.row_import import PreparedRow, import_batch
+from benchmarks.services.row_import import WITH_PICTURE, PreparedRow, import_batch
 from jobs.models import JobRow, record
 from people.models import User
 
@@ -28,7 +28,6 @@ MOST_FACT_ROWS = 5000
 STEP = 500
 OWN = ("picture", "file", "context", "facts")
 OF_PICTURE = ("alt", "source", "licence")
-WITH_PICTURE = (Stage.Pictures.ONE, Stage.Pictures.NAMED, Stage.Pictures.SET)
 
 
 @dataclass(frozen=True)

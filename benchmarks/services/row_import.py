@@ -15,7 +15,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from benchmarks.imports.problems import RowProblem
-from benchmarks.imports.records import FACT, Record, Row, as_value
+from benchmarks.imports.records import FACT, Record, Row, as_value, no_picture
 from benchmarks.models import Image, Item, ItemFact, ItemImage, ItemReturn, Stage
 from benchmarks.models.items import RETURNED
 from benchmarks.models.revisions import BY_IMPORT
@@ -38,6 +38,7 @@ ITEM_TYPES = {
 OF_PICTURE = ("alt", "source", "licence")
 FACT_SOURCE = "import"
 MAX_KEY = 200
+WITH_PICTURE = (Stage.Pictures.ONE, Stage.Pictures.NAMED, Stage.Pictures.SET)
 COLUMN = {"origin": "country"}  # what the column of a manifest is called, where that is another name
 
 
@@ -177,11 +178,15 @@ def _find_revised(batch: Batch, prepared: Sequence[PreparedRow]) -> None:
     for row in prepared:
         record = row.row.found
         known = batch.known.get(record.key) if isinstance(record, Record) and not row.problem else None
-        if isinstance(record, Record) and known and known.returned and _changes(batch, known, record, row.image):
+        if isinstance(record, Record) and known and _may_revise(batch, known, row) and _changes(batch, known, record, row.image):
             batch.revised.add(record.key)
     names = [_next_key(batch, key) for key in sorted(batch.revised)]
     if names:
         batch.taken = set(Item.objects.filter(stage=batch.stage, key__in=names).values_list("key", flat=True))
+
+
+def _may_revise(batch: Batch, known: Known, row: PreparedRow) -> bool:
+    return known.returned and (row.image is not None or batch.mode not in WITH_PICTURE)
 
 
 def _changes(batch: Batch, known: Known, record: Record, image: Image | None) -> bool:
@@ -205,11 +210,26 @@ def _classify(batch: Batch, prepared_row: PreparedRow) -> RowResult:
         return _create_revision(batch, record, prepared_row.image)
     known = batch.known.get(record.key)
     role = _role(batch.mode, known, record, prepared_row.image)
+    if _lacks_picture(batch, known, record, prepared_row.image):
+        problem = no_picture()
+        return RowResult(Outcome.ERROR, problem.code, problem.message)
     return (
         _create(batch, record, prepared_row.image, role)
         if known is None
         else _extend(batch, known, record, prepared_row.image, role)
     )
+
+
+def _lacks_picture(batch: Batch, known: Known | None, record: Record, image: Image | None) -> bool:
+    """Whether a row without a picture speaks of one that is not there: of a new item, a revision or another role."""
+    if image is not None or batch.mode not in WITH_PICTURE:
+        return False
+    if known is None or known.returned:
+        return True
+    role = record.role if batch.mode in ("named", "set") else "image"
+    if role:
+        return role not in known.images
+    return any(getattr(record, name) for name in OF_PICTURE) or (batch.mode == "set" and bool(record.context))
 
 
 def _role(mode: str, known: Known | None, record: Record, image: Image | None) -> str:
@@ -252,12 +272,12 @@ def _create_revision(batch: Batch, record: Record, image: Image | None) -> RowRe
 
 def _extend(batch: Batch, known: Known, record: Record, image: Image | None, role: str) -> RowResult:
     """A row of an item that exists, perhaps with a further picture of it."""
-    use = known.images.get(role) if image else None
+    use = known.images.get(role) if image or batch.mode in WITH_PICTURE else None
     if image and use and use.image_id != image.pk:
         return _taken_key_result(batch.mode, record.key, role)
     adds = image is not None and use is None
     further = adds and batch.mode in ("named", "set")
-    context = _context(record, image)
+    context = record.context if use else _context(record, image)
     missing, other = _compare(known, record, use, context, role, batch.mode)
     wrong = _wrong_facts(batch, known, other)
     other = [name for name in other if name not in wrong]

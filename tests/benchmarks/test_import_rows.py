@@ -143,7 +143,7 @@ def test_the_form_speaks_for_rows_that_say_nothing_themselves() -> None:
 @pytest.mark.parametrize(
     ("pictures", "row", "code"),
     [
-        ("one", {"key": "a"}, "no_picture"),
+        ("one", {"concept": "tea"}, "no_picture"),
         ("one", {"file": " "}, "no_picture"),
         ("named", {"file": "q/a.png"}, "no_role"),
         ("named", {"file": "a.png", "role": "a"}, "no_key"),

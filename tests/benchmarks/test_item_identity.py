@@ -1,6 +1,7 @@
 """An item is its stage and key. A picture is stored once and serves any number of items."""
 
 import pytest
+from django.core.files.base import ContentFile
 from django.test import Client
 
 from benchmarks.models import Image, Item, ItemFact, Stage
@@ -105,6 +106,39 @@ def test_complete_brings_the_picture_that_an_item_lacks(stage: Stage, mara: Clie
     assert outcomes(upload(mara, stage, rows, TWO)) == {1: ("error", "key_differs")}
     assert outcomes(upload(mara, stage, rows, TWO, complete="on")) == {1: ("updated", "")}
     assert stage.items.get().images.get().file_name == "a.png"
+
+
+@pytest.mark.parametrize("choice", ["complete", "correct_facts"])
+def test_facts_of_items_that_exist_come_without_their_pictures(stage: Stage, mara: Client, choice: str) -> None:
+    first = {"key": "tea", "file": "a.png", "licence": "CC0"}
+    upload(mara, stage, lines(first | ({"fact.objects": 2} if choice == "correct_facts" else {})), TWO)
+    rows = lines({"key": "tea", "fact.objects": 3}, {"key": "new", "fact.objects": 4})
+    job = upload(mara, stage, rows, licence="CC BY", source="elsewhere", **{choice: "on"})
+    reason = "fact_corrected" if choice == "correct_facts" else ""
+    assert outcomes(job) == {1: ("updated", reason), 2: ("error", "no_picture")}
+    item = stage.items.get()
+    assert item.facts.order_by("pk").last().value == 3 and item.context == {}
+    assert item.images.get().licence == "CC0", "what the form says is said of pictures that come"
+    assert outcomes(upload(mara, stage, rows, **{choice: "on"}))[1] == ("unchanged", "")
+
+
+def test_a_row_without_its_picture_may_not_speak_of_one_that_is_not_there(stage: Stage, mara: Client) -> None:
+    shaped(stage, "named", "pair")
+    upload(mara, stage, lines({"key": "tea", "role": "a", "file": "a.png"}), TWO)
+    rows = lines(
+        {"key": "tea", "fact.objects": 3}, {"key": "tea", "role": "a", "alt": "A cup"},
+        {"key": "tea", "role": "b"}, {"key": "tea", "licence": "CC0"},
+    )  # fmt: skip
+    assert outcomes(upload(mara, stage, rows, complete="on")) == {
+        1: ("updated", ""), 2: ("updated", ""), 3: ("error", "no_picture"), 4: ("error", "no_picture"),
+    }  # fmt: skip
+    assert stage.items.get().images.get().alt == "A cup"
+
+
+def test_a_manifest_alone_is_told_what_it_may_do_without_pictures(stage: Stage, mara: Client) -> None:
+    table = ContentFile(lines({"key": "tea", "fact.objects": 3}), "facts.jsonl")
+    reply = mara.post(f"/b/{stage.benchmark.slug}/import/", {"stage": stage.pk, "manifest": table})
+    assert "tick “Fill in missing values” or “Correct facts”" in reply.content.decode()
 
 
 def test_another_picture_under_a_known_key_stays_an_error(stage: Stage, mara: Client) -> None:
