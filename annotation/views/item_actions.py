@@ -16,6 +16,7 @@ from annotation.services import bulk_actions
 from benchmarks.access import benchmark_for
 from benchmarks.models import Benchmark, Item
 from benchmarks.pages.tabs import tabs_for
+from benchmarks.services.number_facts import facts_of_rule
 from jobs.formats.csv_safety import escape_formula
 from jobs.models import Job
 from jobs.services import runner
@@ -41,7 +42,7 @@ def perform(request: HttpRequest, slug: str) -> HttpResponseBase:
     if posted.lacks_reason:
         context = {
             "benchmark": benchmark, "posted": posted, "query": request.POST.get("query", ""),
-            "was_asked": "reason" in request.POST, "nav": tabs_for(request.user, benchmark, "items"),
+            "was_asked": "reason" in request.POST, "rule_facts": _rule_facts(posted), "nav": tabs_for(request.user, benchmark, "items"),
             "who_place": benchmark.name,
         }  # fmt: skip
         return render(request, "annotation/item_action_reason.html", context)
@@ -74,6 +75,13 @@ def _follow(benchmark: Benchmark, job: Job, asked: dict[str, str]) -> HttpRespon
 
 def _address(benchmark: Benchmark, asked: dict[str, str]) -> str:
     return reverse("benchmarks:items", args=[benchmark.slug], query=asked)
+
+
+def _rule_facts(posted: PostedAction) -> list[str]:
+    """Facts that rules of acceptance of the stages read, where items are kept whatever their filters say."""
+    if posted.action is None or posted.action.key != "keep":
+        return []
+    return sorted(frozenset().union(*(facts_of_rule(stage) for stage in posted.selection.stages)))
 
 
 def _keys(benchmark: Benchmark, posted: PostedAction) -> StreamingHttpResponse:

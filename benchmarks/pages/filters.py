@@ -1,6 +1,6 @@
 """What the page of a stage's filters shows."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
@@ -12,6 +12,7 @@ from benchmarks.queries import filter_counts
 from benchmarks.queries.filter_counts import FilterCounts
 from benchmarks.rules.filters import FilterError, FilterRule, parse_filters
 from benchmarks.rules.filters.registry import BY_HAND
+from benchmarks.services.number_facts import facts_of_rule
 
 LABELS = {"dropped": _("Dropped"), "waiting": _("Waiting"), "kept": _("Kept"), "by_hand": _("Decided by hand")}
 
@@ -34,11 +35,13 @@ class FilterRow:
 
 @dataclass(frozen=True)
 class JudgedItemRow:
-    """An item of the list. `decided`: a person decided about it."""
+    """An item of the list. `decided`: a person decided about it. `awaits`: facts that the rule of acceptance reads and
+    the item lacks: a decision by hand does not replace them."""
 
     item: Item
     reasons: list[str]
     decided: bool
+    awaits: list[str]
 
     @property
     def may_keep(self) -> bool:
@@ -78,6 +81,7 @@ def filters_page(stage: Stage, query: Mapping[str, str], after: int) -> FiltersP
         "filter": query.get("filter", "") if query.get("filter", "") in by_key else "",
     }
     items, further = filter_counts.judged_items(stage, newest, chosen, after)
+    rule_facts = facts_of_rule(stage)
     return FiltersPage(
         rows=[
             FilterRow(
@@ -95,7 +99,7 @@ def filters_page(stage: Stage, query: Mapping[str, str], after: int) -> FiltersP
         not_judged=counts[""] if rules else 0,
         tabs=[(key, str(LABELS[key]), counts[key]) for key in filter_counts.SHOWN],
         chosen=chosen,
-        items=[_item_row(item, by_key) for item in items],
+        items=[_item_row(item, by_key, rule_facts) for item in items],
         further=urlencode({**chosen, "after": further}) if further else "",
     )
 
@@ -112,6 +116,8 @@ def read_rules(stage: Stage) -> tuple[tuple[FilterRule, ...], str]:
         return (), str(error)
 
 
-def _item_row(item: Item, rules: Mapping[str, FilterRule]) -> JudgedItemRow:
+def _item_row(item: Item, rules: Mapping[str, FilterRule], rule_facts: Collection[str]) -> JudgedItemRow:
     results: list[FilterResult] = list(item.filter_results.all())
-    return JudgedItemRow(item, result_texts(results, rules), any(result.key == BY_HAND for result in results))
+    decided = any(result.key == BY_HAND for result in results)
+    known = {fact.key for fact in item.facts.all()} if rule_facts else set()
+    return JudgedItemRow(item, result_texts(results, rules), decided, sorted(set(rule_facts) - known))

@@ -106,7 +106,7 @@ def judged_items(
         items = items.filter(Exists(of_filter))
     pictures = Prefetch("images", ItemImage.objects.select_related("image").order_by("role"))
     reasons = Prefetch("filter_results", results.select_related("decided_by").order_by("pk"))
-    rows = list(items.order_by("pk").prefetch_related(pictures, reasons)[: PAGE + 1])
+    rows = list(items.order_by("pk").prefetch_related(pictures, reasons, "facts")[: PAGE + 1])
     return rows[:PAGE], rows[PAGE - 1].pk if len(rows) > PAGE else None
 
 

@@ -24,6 +24,21 @@ def facts_read_as_numbers(stage: Stage) -> frozenset[str]:
     return frozenset({*_read_by_filters(stage), *_read_by_rule(stage)}.union(*(reader(stage) for reader in _READERS)))
 
 
+def facts_of_rule(stage: Stage) -> frozenset[str]:
+    """Keys of facts that the stage's rule of acceptance reads: without one of them it decides nothing."""
+    rule = _rule_of(stage)
+    return rule.facts if rule else frozenset()
+
+
+def _rule_of(stage: Stage) -> Rule | None:
+    if stage.acceptance != Stage.Acceptance.BY_RULE:
+        return None
+    try:
+        return Rule.from_json(stage.acceptance_rule)
+    except RuleError:
+        return None
+
+
 def _read_by_filters(stage: Stage) -> list[str]:
     try:
         return [rule.needs for rule in parse_filters(stage.filters) if rule.kind == "fact"]
@@ -32,9 +47,5 @@ def _read_by_filters(stage: Stage) -> list[str]:
 
 
 def _read_by_rule(stage: Stage) -> Collection[str]:
-    if stage.acceptance != Stage.Acceptance.BY_RULE:
-        return ()
-    try:
-        return Rule.from_json(stage.acceptance_rule).number_facts
-    except RuleError:
-        return ()
+    rule = _rule_of(stage)
+    return rule.number_facts if rule else ()

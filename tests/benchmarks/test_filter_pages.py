@@ -192,6 +192,28 @@ def test_an_item_that_waits_is_kept_or_dropped_by_hand(stage: Stage, mara: Clien
     assert states(stage)["waits"] == "waiting"
 
 
+def test_keeping_by_hand_says_which_fact_the_rule_of_the_stage_still_waits_for(stage: Stage, mara: Client) -> None:
+    set_up(stage, ASPECT, SCORE)
+    upload(mara, stage, lines(*ROWS), PICTURES)
+    note = "The acceptance rule of this stage reads “clip_score”."
+    assert note not in text_of(mara, stage, "?show=waiting"), "a stage without a rule waits for nothing"
+    stage.acceptance = Stage.Acceptance.BY_RULE
+    stage.acceptance_rule = {
+        "clauses": [{"key": "fits", "expression": "facts.clip_score >= 0.2", "words": {"en": "It fits"}}]
+    }
+    stage.save()
+    assert text_of(mara, stage, "?show=waiting").count(note) == 1
+    assert note not in text_of(mara, stage, "?show=kept"), "these have the fact"
+    item = stage.items.get(key="waits")
+    mara.post(address(stage, f"items/{item.pk}/"), {"state": "kept", "reason": "Seen by us"})
+    assert text_of(mara, stage, "?show=by_hand").count(note) == 1
+    chosen = {"do": "keep", "item": item.pk, "query": f"stage={stage.key}"}
+    form = mara.post(f"/b/{stage.benchmark.slug}/items/action/", chosen)
+    assert note in " ".join(form.content.decode().split())
+    drops = mara.post(f"/b/{stage.benchmark.slug}/items/action/", {**chosen, "do": "drop"})
+    assert "acceptance rule" not in drops.content.decode()
+
+
 def test_waiting_items_are_assigned_when_the_researcher_says_so(stage: Stage, mara: Client) -> None:
     set_up(stage, SCORE)
     assert "They are assigned to nobody" in text_of(mara, stage)
