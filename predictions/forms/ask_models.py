@@ -147,7 +147,7 @@ def planned_runs(
                 options=options[key], selection=_selection(form, offer), seed=form.cleaned_data["seed"],
                 setting=offer.condition.setting, follows=offer.condition.judge,
             )  # fmt: skip
-            planned.append(PlannedRun(plan, key))
+            planned.append(PlannedRun(plan, key, fixed=offer.condition.options))
     return planned
 
 

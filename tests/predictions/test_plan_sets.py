@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from annotation.models import Campaign
 from benchmarks.models import Item
+from benchmarks.recipes.contract import ModelCondition
 from benchmarks.recipes.registry import recipe
 from people.models import Rater, User
 from predictions.models import Call, Endpoint, PlanSet, Run
@@ -115,6 +116,21 @@ def test_pressing_again_or_sending_the_form_again_opens_only_what_is_missing(
     assert "Start 1 run" in look and look.count("Exists already") == 2
     later = start_set(world, first, (endpoint, "B", [FIRST]))
     assert [run.rater.name for run in runs_of(later)] == ["B"] and Run.objects.count() == 3
+
+
+def test_a_condition_of_other_options_says_that_it_was_not_asked(
+    world: World, campaign: Campaign, endpoint: Endpoint, monkeypatch: Any
+) -> None:
+    scales = [ModelCondition(f"box_{scale}", {"en": scale}, "relevance", FIRST, options={"scale": scale})
+              for scale in ("1000", "100")]  # fmt: skip
+    use_conditions(monkeypatch, "relevance", *scales)
+    run = runs_of(start_set(world, (endpoint, "A", ["box_1000"])))[0]
+    look = text_of(press(world, "look", form_data((endpoint, "A", ["box_1000", "box_100"]))))
+    assert look.count("Exists already") == 1 and look.count("Cannot start") == 1
+    refusal = look.split("Cannot start")[1].split("</td>")[0]
+    assert "This was not asked: the model" in refusal and "scale: 1000" in refusal
+    assert f"/run/{run.pk}/" in refusal and Run.objects.count() == 1
+    assert text_of(press(world, "look", form_data((endpoint, "B", ["box_100"])))).count("Cannot start") == 0
 
 
 def test_a_kill_between_two_runs_opens_none_and_the_next_press_all(

@@ -3,9 +3,9 @@
 Locks: the team's row, then the set's, then its runs' in the order of their ids.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -30,22 +30,24 @@ State = Run.State
 @dataclass(frozen=True)
 class PlannedRun:
     """A model under a condition. `confirmed`: how many of its units cannot be asked, as the one who starts it was
-    shown."""
+    shown. `fixed`: the options that the condition sets."""
 
     plan: RunPlan
     condition: str = ""
     confirmed: int = 0
+    fixed: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class RunOutlook:
-    """What becomes of a planned run: `existing`, where there is one already; `refused`, where it cannot be opened; else
-    what it asks and costs."""
+    """What becomes of a planned run: `existing`, where there is one already; `refused`, where it cannot be opened,
+    perhaps because of another run (`held_by`); else what it asks and costs."""
 
     planned: PlannedRun
     existing: Run | None = None
     refused: str = ""
     estimate: CostEstimate | None = None
+    held_by: Run | None = None
 
     @property
     def missing(self) -> int:
@@ -64,7 +66,10 @@ def outlook(planned: Sequence[PlannedRun], budget: Decimal | None, at: datetime)
 def _outlook(planned: PlannedRun, budget: Decimal | None, at: datetime, most_seconds: float) -> RunOutlook:
     plan = planned.plan
     if run := plans.existing_run(plan):
-        return RunOutlook(planned, existing=run)
+        others = {key: run.prompt_options.get(key) for key in planned.fixed}
+        if others == dict(planned.fixed):
+            return RunOutlook(planned, existing=run)
+        return RunOutlook(planned, refused=_other_options(others), held_by=run)
     try:
         if budget is not None:
             answer_runs.check_price(plan.endpoint, plan.model, at)
@@ -73,10 +78,16 @@ def _outlook(planned: PlannedRun, budget: Decimal | None, at: datetime, most_sec
         return RunOutlook(planned, refused=str(refused))
 
 
+def _other_options(options: Mapping[str, Any]) -> str:
+    shown = ", ".join(f"{key}: {value}" for key, value in options.items())
+    text = _("This was not asked: the model's run here has other options (%(options)s). Withdraw that run first.")
+    return text % {"options": shown[:200]}
+
+
 def confirmed_runs(outlooks: Sequence[RunOutlook]) -> list[PlannedRun]:
     """Those that can be opened, each with the number of its units that cannot be asked, which the outlook showed."""
     chosen = [each for each in outlooks if not each.refused]
-    return [PlannedRun(each.planned.plan, each.planned.condition, each.missing) for each in chosen]
+    return [replace(each.planned, confirmed=each.missing) for each in chosen]
 
 
 @transaction.atomic
