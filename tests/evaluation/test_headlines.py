@@ -15,7 +15,7 @@ from evaluation.figures.drawing.scene import Rect
 from evaluation.figures.estimate_text import number_columns
 from evaluation.figures.figure import Figure
 from evaluation.metrics.proportions import share_of
-from evaluation.reports.agreement_headline import _missing_sentence, _range_sentence
+from evaluation.reports.agreement_headline import _cohort_sentences, _pooled_sentence, _range_sentence
 from evaluation.selections.catalogue import POOLED
 from tests.chains.link_client import text_of
 from tests.evaluation.data import of_condition, table
@@ -44,31 +44,64 @@ def test_legend_says_from_how_many_items_on_a_value_is_not_grey(monkeypatch: pyt
 
 @pytest.mark.django_db
 def test_headline_names_the_lowest_and_the_highest_cohort(world: World, rated: Campaign) -> None:  # noqa: F811
-    words = headline(world, "?measure=alpha_nominal")
-    assert words.endswith("Alpha, nominal is 0.45 in Egypt. 1 cohort has no value there.")
+    words = headline(world)
+    shown = dict(zip(cohorts_of(world), values_of(world), strict=True))
+    assert words == f"Alpha, ordinal is {shown['Egypt']} in Egypt. 1 cohort has no value there."
     natural = of_condition(world.items, "natural")
     table(rated, world.brazil, natural[5:10], {world.bia: "11223", world.caio: "11223"})
-    words = headline(world, "?measure=alpha_nominal")
-    assert words.endswith("lies between 0.45 (Egypt) and 1.00 (Brazil).")
+    words = headline(world)
+    assert words == f"Alpha, ordinal lies between {shown['Egypt']} (Egypt) and 1.00 (Brazil)."
     assert not re.search("good|moderate|poor|low |high ", words), "it has no words of grade"
 
 
+@pytest.mark.django_db
+def test_headline_has_the_numbers_of_the_table_below_it(world: World, rated: Campaign) -> None:  # noqa: F811
+    """Over all conditions, as the first table; not of one condition, whose numbers may be in another order."""
+    for query in ("", "?by=all", "?condition=natural", "?as=relevance:alpha_nominal"):
+        numbers = re.findall(r"\d\.\d\d", headline(world, query))
+        assert numbers and set(numbers) <= set(values_of(world, query)), query
+
+
+def values_of(world: World, query: str = "") -> list[str]:
+    """The first number of each row of the table of questions; "" where there is none."""
+    rows = questions_of(world, query)
+    estimates = [next(iter(row["estimates"].values())) for row in rows]
+    return ["" if one["value"] is None else f"{one['value']:.2f}" for one in estimates]
+
+
+def cohorts_of(world: World) -> list[str]:
+    return [row["cohort"]["label"] for row in questions_of(world, "")]
+
+
+def questions_of(world: World, query: str) -> list[dict[str, Any]]:
+    reply = world.client(world.mara).get(f"/b/{world.benchmark.slug}/agreement.json{query}")
+    rows: list[dict[str, Any]] = reply.json()["questions"]
+    return rows
+
+
 def test_equal_cohorts_are_named_together() -> None:
-    report: Any = SimpleNamespace(measures=[SimpleNamespace(label="Alpha, nominal")])
     values = [(1.0, "Brazil"), (0.9999, "Egypt")]
-    assert _range_sentence(report, "", values) == "Alpha, nominal is 1.00 in Brazil and Egypt."
-    assert _range_sentence(report, "natural", values[:1]) == "natural: Alpha, nominal is 1.00 in Brazil."
+    assert _range_sentence("Alpha, nominal", values) == "Alpha, nominal is 1.00 in Brazil and Egypt."
+    assert _range_sentence("Alpha, nominal", values[:1]) == "Alpha, nominal is 1.00 in Brazil."
+
+
+def row(pk: int, value: float | None) -> Any:
+    cohort = SimpleNamespace(pk=pk, name=f"Cohort {pk}")
+    measures, estimates = [SimpleNamespace(label="Alpha, nominal")], [SimpleNamespace(value=value)]
+    return SimpleNamespace(cohort=cohort, measures=measures, estimates=estimates)
 
 
 def test_row_of_all_cohorts_together_is_no_cohort_without_a_value() -> None:
-    def row(pk: int, value: float | None) -> Any:
-        cell = SimpleNamespace(estimates=[SimpleNamespace(value=value)])
-        return SimpleNamespace(cohort=SimpleNamespace(pk=pk), cells=[cell])
+    rows = [row(POOLED, None), row(1, 0.5), row(2, 0.6)]
+    between = "Alpha, nominal lies between 0.50 (Cohort 1) and 0.60 (Cohort 2)."
+    assert (_pooled_sentence(rows), _cohort_sentences(rows)) == ([], [between])
+    assert _cohort_sentences([*rows, row(3, None)]) == [between, "1 cohort has no value there."]
 
-    report: Any = SimpleNamespace(rows=[row(POOLED, None), row(1, 0.5), row(2, 0.6)])
-    assert _missing_sentence(report, 0) == ""
-    report.rows.append(row(3, None))
-    assert _missing_sentence(report, 0) == "1 cohort has no value there."
+
+def test_all_cohorts_have_a_value_where_no_cohort_has_one() -> None:
+    rows = [row(POOLED, 0.5), row(1, None), row(2, None)]
+    assert _pooled_sentence(rows) == ["Alpha, nominal is 0.50 over all cohorts together."]
+    assert _cohort_sentences(rows) == []
 
 
 @pytest.mark.django_db
