@@ -5,7 +5,7 @@ and the page shows what is stored, with the moment it was computed.
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -19,7 +19,7 @@ from evaluation.models import Snapshot
 from evaluation.reports.agreement import cohort_estimates
 from evaluation.reports.linked_stages import LinkedEstimates, linked_estimates
 from evaluation.selections.catalogue import POOLED, Catalogue, StageEntry, catalogue_of
-from evaluation.selections.selection import SelectionError, select
+from evaluation.selections.selection import SelectionError, select, with_all_cohorts
 from evaluation.services import snapshots
 from jobs.connections.broker import dispatch
 from people.models import Cohort
@@ -132,10 +132,9 @@ def _stage_data(catalogue: Catalogue, entry: StageEntry) -> dict[str, Any] | Non
     query = QueryDict(mutable=True)
     query["stage"] = entry.key
     try:
-        selection = select(catalogue, query, every_question=True)
+        selection = with_all_cohorts(select(catalogue, query, every_question=True))
     except SelectionError:
         return None
-    selection = replace(selection, by="all" if len(selection.cohorts) > 1 else "cohort")
     of_cohort = {cohort: estimates[0] for cohort, estimates in cohort_estimates(selection).items() if estimates}
     if len(selection.cohorts) == 1:
         of_cohort[POOLED] = of_cohort[selection.cohorts[0]]

@@ -1,7 +1,7 @@
 """Who and what is counted: built once from a query string, passed down, printed beside the number, stored with it."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from dataclasses import field as attribute
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import Any, Protocol
@@ -153,9 +153,7 @@ class Selection:
         if self.label_rule:
             texts.append(f"{_('Labels of boxes')}: {LABEL_RULE_LABELS[self.label_rule]}.")
         if self.by == "all":
-            texts.append(
-                _("All cohorts together: answers of people of different cohorts to one item are compared too.")
-            )
+            texts.append(str(_TOGETHER[stage.has_target]))
         texts.append(self.interval_words())
         return texts
 
@@ -231,6 +229,10 @@ _DATES: dict[tuple[bool, bool], Any] = {
     (False, True): gettext_lazy("Only answers submitted until %(until)s (%(zone)s)."),
 }
 
+_TOGETHER: dict[bool, Any] = {  # whether each cohort is asked about its own culture
+    False: gettext_lazy("All cohorts together: answers of people of different cohorts to one item are compared too."),
+    True: gettext_lazy("All cohorts together: the items of all, each compared within the cohort that was asked."),
+}
 _INTERVAL_WORDS: dict[str, Any] = {
     "units-and-raters": gettext_lazy("Interval: delete-one jackknife over items and raters, 95 %%."),
     "units": gettext_lazy("Interval: delete-one jackknife over items only, for the same people."),
@@ -292,6 +294,12 @@ def select(
         show_if=entry.sheet.field(field_key).show_if,
         asked=_request_params(params),
     )
+
+
+def with_all_cohorts(selection: Selection) -> Selection:
+    """The selection whose first row is of all its cohorts together, where it has several: the rule of the overview and
+    of tables."""
+    return replace(selection, by="all" if len(selection.cohorts) > 1 else "cohort")
 
 
 def _label_rule(params: Params, entry: CampaignEntry) -> str:

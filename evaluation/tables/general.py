@@ -22,7 +22,7 @@ from evaluation.reports.judge_report import JudgeRow, judge_report
 from evaluation.reports.models_report import ModelsReport, models_report
 from evaluation.selections.catalogue import StageEntry
 from evaluation.selections.measures import CODED
-from evaluation.selections.selection import Selection
+from evaluation.selections.selection import Selection, with_all_cohorts
 from evaluation.tables.spec import TableSpec
 from evaluation.tables.table import MissingData, Table
 from evaluation.tables.table_inputs import EVERYBODY, TableInputs
@@ -63,24 +63,14 @@ def _cells(labels: Iterable[str], by_cohort: Mapping[str, Estimate]) -> Iterator
         yield Cell(by_cohort[label], rounding=TWO) if label in by_cohort else NOT_ASKED
 
 
-def _together(entry: StageEntry, by_cohort: Mapping[str, Estimate]) -> Estimate:
-    """Of all cohorts, where the question has no estimate of them together."""
-    if entry.has_target:
-        return Estimate.undefined(reason="own_culture", method="none")
-    [of_the_only_cohort] = by_cohort.values()
-    return of_the_only_cohort
-
-
 # ---- agreement of each question -------------------------------------------------------------------------------------
 
 
 def build_agreement(inputs: TableInputs) -> Table:
-    """Agreement of people by cohort, each question by the measure of its own level; of all cohorts together where a
-    stage asks nobody about a culture of their own."""
+    """Agreement of people by cohort and of all cohorts together, as on the overview; each question by the measure of
+    its own level."""
     catalogue = inputs.catalogue
-    together = (campaign for entry in catalogue.stages if not entry.has_target for campaign in entry.campaigns)
-    is_pooled = any(len(campaign.cohorts) > 1 for campaign in together)
-    if is_pooled:
+    if is_pooled := len(catalogue.cohorts) > 1:
         catalogue = catalogue.with_pooled()
     labels: list[str] = [cohort.label for cohort in catalogue.cohorts.values()]
 
@@ -88,14 +78,14 @@ def build_agreement(inputs: TableInputs) -> Table:
         [first, *_rest] = inputs.campaigns_of(entry)[0].sheet.fields
         if next(inputs.answers(entry.key, first.key, PEOPLE), None) is None:
             raise inputs.no_ratings(entry.key, PEOPLE)
-        selection = inputs.selection(entry.key, first.key, PEOPLE)
+        selection = with_all_cohorts(inputs.selection(entry.key, first.key, PEOPLE))
         estimates: dict[tuple[str, str], dict[str, Estimate]] = {}
         for row in question_rows(catalogue, selection):
             for measure, estimate in zip(row.measures, row.estimates, strict=True):
                 estimates.setdefault((row.field, str(measure.label)), {})[row.cohort.label] = estimate
         for (field, measure_label), by_cohort in estimates.items():
             if is_pooled and labels[0] not in by_cohort:
-                by_cohort[labels[0]] = _together(entry, by_cohort)
+                [by_cohort[labels[0]]] = by_cohort.values()  # the only cohort is all of them
             yield Row(measure_label, tuple(_cells(labels, by_cohort)), _label(entry, selection, field, inputs))
 
     rows = _each_stage(inputs, read)

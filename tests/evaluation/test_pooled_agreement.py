@@ -6,6 +6,7 @@ import pytest
 
 from annotation.models import Annotation, Campaign
 from benchmarks.models import Stage
+from evaluation.reports.board_agreement import compute
 from people.models import Cohort
 from tests.annotation.chain.disputed_scene import a_willing_person
 from tests.annotation.chain.factories import a_stage, answer, claim_sheet, create_open_campaign, items, points
@@ -109,3 +110,25 @@ def test_where_a_question_was_not_shown_nothing_is_missing_in_all_cohorts_togeth
     # Two items and three people, of whom one was not asked at one of them: 5 answers in 5 places
     assert (estimate["n_units"], estimate["n_raters"], estimate["n_ratings"]) == (2, 3, 5)
     assert estimate["missing_share"] == 0
+
+
+def test_page_of_a_stage_without_a_target_opens_with_the_value_of_all_cohorts(world: World, campaign: Campaign) -> None:
+    page = world.client(world.mara).get(f"/b/{world.benchmark.slug}/agreement/?stage=pairs").content.decode()
+    assert "No cohort has a value" not in page and "over all cohorts together." in page
+
+
+@pytest.mark.parametrize("has_target", [False, True])
+def test_overview_page_and_table_have_one_value_of_all_cohorts(
+    world: World, stage: Stage, campaign: Campaign, has_target: bool
+) -> None:
+    Stage.objects.filter(pk=stage.pk).update(has_target=has_target)
+    [on_board] = [data for data in compute(world.benchmark) if data["key"] == "pairs"]
+    pooled = dict(on_board["estimates"])[0]["value"]
+    reply = world.client(world.mara).get(f"/b/{world.benchmark.slug}/tables/all-questions.json").json()
+    first = reply["rows"][0]
+    assert reply["columns"][0] == "All cohorts"
+    assert first["cells"][0]["estimate"]["value"] == pooled is not None
+    query = f"stage=pairs&by=all&measure={on_board['measure']}"
+    [row, *_others] = world.client(world.mara).get(f"/b/{world.benchmark.slug}/agreement.json?{query}").json()["rows"]
+    assert row["cohort"]["id"] == 0
+    assert [one["value"] for one in row["cells"][0]["estimates"].values()] == [pytest.approx(pooled, abs=1e-12)]

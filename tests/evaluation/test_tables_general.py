@@ -120,12 +120,14 @@ def test_every_cell_of_agreement_has_a_value_or_a_reason(world: World, composed:
         assert not any(each["empty"] for each in row)
         assert all(each["estimate"]["value"] is not None or each["estimate"]["reason"] for each in row)
     by_stage = {name: dict(zip(data["columns"], row, strict=True)) for name, row in cells.items()}
-    assert by_stage[first.name]["All cohorts"]["estimate"]["reason"] == "own_culture"
+    own = select(catalogue_of(composed), QueryDict(f"stage={first.key}&by=all"), every_question=True)
+    pooled = agreement(catalogue_of(composed), own, NOON).questions[0]
+    shown = by_stage[first.name]["All cohorts"]["estimate"]
+    assert pooled.cohort.label == "All cohorts" and shown["value"] == pooled.estimates[0].value is not None
     alone = by_stage["egyptian"]
     assert alone["All cohorts"]["estimate"] == alone["Egypt"]["estimate"] and alone["Egypt"]["estimate"]["value"]
     assert alone["Brazil"]["estimate"]["reason"] == "cohort_not_asked"
     page = text_of(world.client(world.mara).get(f"/b/{composed.slug}/tables/all-questions/").content.decode())
-    assert "Not compared. Each cohort is asked about its own culture." in page
     assert (
         "The stage does not ask this cohort, or the cohort is not chosen." in page and "not in this table" not in page
     )

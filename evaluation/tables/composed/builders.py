@@ -31,6 +31,7 @@ from evaluation.rendering.report import Cell, Rounding, Row, Words
 from evaluation.reports.agreement import catalogue_for, entry_of, question_rows
 from evaluation.reports.judge_report import judge_report
 from evaluation.reports.models_report import models_report
+from evaluation.selections.selection import with_all_cohorts
 from evaluation.tables.model_scores import model_label
 from evaluation.tables.table import MissingData, Table
 from evaluation.tables.table_inputs import EVERYBODY, TableInputs
@@ -59,10 +60,10 @@ def _question(row: BenchmarkTable, inputs: TableInputs) -> str:
 
 
 def build_agreement(row: BenchmarkTable, inputs: TableInputs) -> Table:
-    """Of each cohort, and of all together where the stage has no target: every measure that fits the question."""
+    """Of all cohorts together and of each: every measure that fits the question."""
     if next(inputs.answers(row.stage, row.field, PEOPLE), None) is None:
         raise inputs.no_ratings(row.stage, PEOPLE)
-    selection = inputs.selection(row.stage, row.field, PEOPLE)
+    selection = with_all_cohorts(inputs.selection(row.stage, row.field, PEOPLE))
     questions = question_rows(catalogue_for(inputs.catalogue, selection), selection)
     of_question = [question for question in questions if question.field == row.field]
     rows = [
