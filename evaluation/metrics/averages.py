@@ -20,7 +20,7 @@ import numpy as np
 import scipy
 
 from evaluation.metrics.estimate import Estimate
-from evaluation.metrics.intervals import WHOLE_SCALE, Scale
+from evaluation.metrics.intervals import Scale
 
 SHARES, DIFFERENCES = Scale("logit"), Scale("identity", limits=(-1.0, 1.0))  # of shares, and differences of shares
 
@@ -67,7 +67,7 @@ def mean_of(estimates: Sequence[Estimate], of: str, *, scale: Scale | None = Non
     ends = scale.interval(mean, error, quantile)
     if ends is None:
         return Estimate.of(mean, interval_reason="no_spread", **common)
-    if scale.endless and ends[0] < WHOLE_SCALE:
+    if scale.is_whole(ends):
         return Estimate.of(mean, interval_reason="too_wide", **common)
     return Estimate.of(mean, interval=ends, **common)
 

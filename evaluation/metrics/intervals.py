@@ -64,7 +64,8 @@ class Scale:
 
     "log(1 - x)" for agreement beyond chance, "logit" for shares and means of numbers from 0 to 1, "Fisher z" for
     correlations, "log" for ratios above 0, "identity" for means of scores and for differences. An identity has
-    ``limits``, where the interval is cut (-1 and 1 for differences of shares), or the ``span`` of the numbers averaged.
+    ``limits``, where the interval is cut (-1 and 1 for differences of shares, 0 for costs), or the ``span`` of the
+    numbers averaged, or both where a limit is infinite.
     """
 
     name: Literal["log(1 - x)", "logit", "Fisher z", "log", "identity"]
@@ -76,11 +77,19 @@ class Scale:
         """Downwards: as agreement is, of which an interval that goes below WHOLE_SCALE says nothing."""
         return self.name == "log(1 - x)"
 
+    def is_whole(self, ends: Ends) -> bool:
+        """Whether an interval says nothing: it was cut at both ends of the scale, or goes below WHOLE_SCALE."""
+        return ends == self.limits or (self.endless and ends[0] < WHOLE_SCALE)
+
+    def is_cut(self, ends: Ends) -> bool:
+        """Whether an interval ends where the scale does, beyond which it would have gone."""
+        return self.limits is not None and any(end == limit for end, limit in zip(ends, self.limits, strict=True))
+
     def width(self, value: float) -> float:
         """Of the scale: what a variance is compared with. A ratio is compared with itself."""
         if self.name == "log":
             return abs(value)
-        if self.limits is not None:
+        if self.limits is not None and np.isfinite(self.limits).all():
             return self.limits[1] - self.limits[0]
         return _WIDTHS.get(self.name, self.span)
 
@@ -158,7 +167,7 @@ def jackknife_interval(
     ends = scale.interval(value, float(np.sqrt(variance)), quantile)
     if ends is None:
         return "no_spread"
-    return "too_wide" if scale.endless and ends[0] < WHOLE_SCALE else ends
+    return "too_wide" if scale.is_whole(ends) else ends
 
 
 def _freedom(variance: float, parts: list[float], counts: list[int]) -> float:

@@ -6,10 +6,11 @@ costs one subtraction: f_c = f(total - cluster c), c = 1..C.
     V = (C - 1) / C * sum over c of (f_c - mean f)^2,   interval: t with C - 1 degrees of freedom on a scale
 
 Scales (``intervals.py``): logit for shares and means of numbers from 0 to 1; log for ratios above 0; identity for means
-of scores and for differences. It is deterministic, needs no seed, and is one method from three clusters on. With one
-unit in each cluster it is the jackknife over units; that of a mean is the usual t interval.
+of scores and for differences, cut where the scale of the scores ends ("cut" in extras). It is deterministic, needs no
+seed, and is one method from three clusters on. With one unit in each cluster it is the jackknife over units; that of a
+mean is the usual t interval.
 Undefined: nothing to count; a denominator of 0. No interval: fewer than three clusters; no spread between them; without
-one of them there is no value ("unstable").
+one of them there is no value ("unstable"); cut at both ends of the scale ("too_wide").
 Sources: Efron & Stein (1981), The jackknife estimate of variance; Bell & McCaffrey (2002), Bias reduction in standard
 errors for linear regression with multi-stage samples, on few clusters.
 """
@@ -17,6 +18,7 @@ errors for linear regression with multi-stage samples, on few clusters.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -32,6 +34,7 @@ LEVEL = 0.95
 MIN_CLUSTERS = 3
 LOGIT, RATIO = Scale("logit"), Scale("log")
 SHARES_APART = Scale("identity", limits=(-1.0, 1.0))  # of differences of shares
+NOT_NEGATIVE = Scale("identity", limits=(0.0, float("inf")))  # of means of counts, costs and distances
 _TOO_WIDE = 1e3  # a ratio whose upper end is this many times its lower end says nothing
 
 Statistic = Callable[[Floats], Floats]  # (B, k) sums to (B,) values, NaN where undefined
@@ -67,7 +70,8 @@ def interval_without_each(value: float, replicates: Floats, scale: Scale, level:
     ends = scale.interval(value, jackknife_variance(replicates) ** 0.5, quantile)
     if ends is None:
         return "no_spread"
-    return "too_wide" if scale.name == "log" and ends[1] > _TOO_WIDE * ends[0] else ends
+    says_nothing = scale.is_whole(ends) or (scale.name == "log" and ends[1] > _TOO_WIDE * ends[0])
+    return "too_wide" if says_nothing else ends
 
 
 def cluster_ends(sums: Floats, statistic: Statistic, scale: Scale, level: float = LEVEL) -> Ends | str:
@@ -100,7 +104,7 @@ def estimate_by_clusters(
     extras: dict[str, Any] | None = None,
 ) -> Estimate:
     """Any statistic of (C, k) sums as an Estimate; ``n_units`` is what was counted, before it was put into clusters.
-    Extras: "n_clusters", and "interval", the method, where there is one."""
+    Extras: "n_clusters", and "interval", the method, where there is one; "cut" where it ends with the scale."""
     common: dict[str, Any] = {
         "method": method, "n_units": n_units, "n_raters": n_raters, "level": level, "resampled": CLUSTERS,
         "n_ratings": n_units if n_ratings is None else n_ratings,
@@ -113,6 +117,8 @@ def estimate_by_clusters(
     if isinstance(ends, str):
         return Estimate.of(value, interval_reason=ends, **common)
     common["extras"]["interval"] = "jackknife over clusters"
+    if scale.is_cut(ends):
+        common["extras"]["cut"] = True
     return Estimate.of(value, interval=ends, **common)
 
 
@@ -125,10 +131,13 @@ def mean(
     level: float = LEVEL,
     method: str = "mean",
     n_raters: int = 1,
+    n_units: int | None = None,
 ) -> Estimate:
     """Mean of the values (n,), each cluster counting by its number of values (or by the sum of their ``weights``).
 
-    ``scale``: LOGIT for values from 0 to 1, SHARES_APART for differences of such; else the values' own, unbounded.
+    ``scale``: LOGIT for values from 0 to 1, SHARES_APART for differences of such, NOT_NEGATIVE for counts and costs, an
+    identity with ``limits`` for points of a rating scale; None only for values without an end. ``n_units``: how many
+    units the values are of, where one has several.
 
     >>> mean([1, 2, 3, 6], ["q1", "q1", "q2", "q3"]).value
     3.0
@@ -136,10 +145,10 @@ def mean(
     numbers = np.asarray(values, np.float64)
     mass = np.ones(numbers.shape) if weights is None else np.asarray(weights, np.float64)
     sums = cluster_sums(clusters, numbers * mass, mass)
-    own = scale or _unbounded(numbers)
     return estimate_by_clusters(
-        sums, ratio, own, method=method, n_units=int(numbers.size), n_raters=n_raters, level=level
-    )
+        sums, ratio, _with_span(scale, numbers), method=method, n_units=_units(n_units, numbers), n_raters=n_raters,
+        n_ratings=int(numbers.size), level=level,
+    )  # fmt: skip
 
 
 def difference_of_means(
@@ -161,11 +170,19 @@ def difference_of_means(
     numbers, one = np.asarray(values, np.float64), np.asarray(first, bool)
     sums = cluster_sums(clusters, numbers * one, one, numbers * ~one, ~one)
     extras = {"n_first": int(one.sum()), "n_second": int((~one).sum())}
-    own = scale or _unbounded(numbers)
+    own = _with_span(scale, numbers)
     return estimate_by_clusters(
         sums, difference, own, method=method, n_units=int(numbers.size), n_raters=n_raters, level=level, extras=extras
     )
 
 
-def _unbounded(numbers: Floats) -> Scale:
-    return Scale("identity", span=float(np.abs(numbers).max()) if numbers.size else 0.0)
+def _units(n_units: int | None, numbers: Floats) -> int:
+    return int(numbers.size) if n_units is None else n_units
+
+
+def _with_span(scale: Scale | None, numbers: Floats) -> Scale:
+    """With the span of the numbers where the scale itself has no width."""
+    own = scale or Scale("identity")
+    if own.name != "identity" or own.width(0.0):
+        return own
+    return replace(own, span=float(np.abs(numbers).max()) if numbers.size else 0.0)

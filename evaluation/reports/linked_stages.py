@@ -195,7 +195,8 @@ def _cohorts(compared: Sequence[Measured], derivation: Derivation) -> list[list[
 
 
 def _mean(values: Sequence[float], derivation: Derivation) -> dict[str, Any]:
-    scale = None if derivation.params["measure"] == "range" else resampling.LOGIT
+    is_distance = derivation.params["measure"] == "range"
+    scale = resampling.NOT_NEGATIVE if is_distance else resampling.LOGIT
     return resampling.mean(values, np.arange(len(values)), scale=scale, n_raters=2).to_json()
 
 

@@ -48,6 +48,7 @@ def table_context(data: Data, params: Params, names: Mapping[str, str] | None = 
         "asked": data.get("asked", False),
         "numbers": bool(numbers),
         "many_raters": any(estimate.n_raters > 1 for estimate in numbers),
+        "cut": any(estimate.extras.get("cut") for estimate in numbers),
         "paper": paper,
         "has_paper": any(data["beside_the_paper"].values()),
         "compared": _comparison_text(data["beside_the_paper"]) if paper else "",

@@ -177,12 +177,12 @@ def labels_at(of: RankedLists, k: int, label_of: Callable[[About], str | None], 
 
 
 def mean_over_queries(
-    of: RankedLists, scores: Callable[[], Floats], *, method: str, why: str, scale: Scale | None = resampling.LOGIT
+    of: RankedLists, scores: Callable[[], Floats], *, method: str, why: str, scale: Scale = resampling.LOGIT
 ) -> Estimate:
     """The mean of what `scores` gives for each query, over those that have one; `why` the others have none.
 
-    One query is no sample: its number has no interval. `scale`: None for scores that may exceed 1. "n_undefined"
-    in extras: queries without a number.
+    One query is no sample: its number has no interval. `scale`: NOT_NEGATIVE for scores that may exceed 1.
+    "n_undefined" in extras: queries without a number.
     """
     try:
         values = scores()

@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy
 
 from annotation.models import Annotation
 from benchmarks.models import Benchmark
-from evaluation.metrics.intervals import Interval
+from evaluation.metrics.intervals import Interval, Scale
 from evaluation.queries.observations import Observations, RawAnswer, answers, observe
 from evaluation.rendering.report import Row, Words
 from evaluation.selections.catalogue import CampaignEntry, Catalogue, StageEntry
@@ -112,6 +112,15 @@ class TableInputs:
         merged = {**before.values, **values}
         self.choices[CAMPAIGNS] = replace(before, values=merged, chosen=tuple(dict.fromkeys(ids)))
         return picked
+
+    def scale(self, stage: str, field_key: str) -> Scale | None:
+        """The ends of a question's rating scale, beyond which no mean lies; None where it has no such ends."""
+        config = self.campaigns_of(self._entry(stage))[0].sheet.field(field_key).config
+        try:
+            codes = [float(point.code) for point in getattr(config, "points", ())]
+        except ValueError:
+            return None
+        return Scale("identity", limits=(min(codes), max(codes))) if len(codes) > 1 else None
 
     def observed(self, stage: str, field_key: str, raters: tuple[str, ...] = EVERYBODY) -> Observations:
         """Raises MissingData without any rating."""

@@ -196,9 +196,8 @@ def _profile_cells(profile: Profile, ceilings: dict[str, Estimate]) -> tuple[Cel
 
 
 def _of_questions(values: Sequence[float], questions: Iterable[int]) -> Estimate:
-    return replace(
-        resampling.mean(np.array(values, np.float64), np.array(list(questions), np.int64)), resampled="questions"
-    )
+    numbers, clusters = np.array(values, np.float64), np.array(list(questions), np.int64)
+    return replace(resampling.mean(numbers, clusters, scale=resampling.NOT_NEGATIVE), resampled="questions")
 
 
 def build_openers(inputs: TableInputs) -> Table:

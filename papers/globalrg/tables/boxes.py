@@ -323,7 +323,7 @@ def build_collected(inputs: TableInputs) -> Table:
         columns_data = (
             (Estimate.of_count(len(items)), "concepts", 0),
             (_mean(area, "box / image"), "ratio", 3),
-            (_mean(objects, "objects", None), "objects", 3),
+            (_mean(objects, "objects", resampling.NOT_NEGATIVE), "objects", 3),
             (_mean(human.get(country, []), "human IoU"), "iou", 2),
         )
         canonical = next(
@@ -342,7 +342,7 @@ def _is_same_country(one: str, other: str) -> bool:
     return country_code(one) == country_code(other)
 
 
-def _mean(values: Sequence[float], method: str, scale: Scale | None = resampling.LOGIT) -> Estimate:
+def _mean(values: Sequence[float], method: str, scale: Scale = resampling.LOGIT) -> Estimate:
     return resampling.mean(values, np.arange(len(values)), scale=scale, method=method)
 
 

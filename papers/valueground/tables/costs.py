@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from benchmarks.models import Benchmark, Item
-from evaluation.metrics.resampling import mean
+from evaluation.metrics.resampling import NOT_NEGATIVE, mean
 from evaluation.queries.observations import ObservedItem, observed_items
 from evaluation.rendering.report import Cell, Rounding, Row, Words
 from evaluation.tables.spec import TableSpec
@@ -81,7 +81,8 @@ def build_costs(inputs: TableInputs) -> Table:
         values = np.array([pair.cost for pair in group], np.float64)
         questions = np.array([pair.question for pair in group])
         paper = printed("table_3", "cost", backbone=backbone, configuration=configuration)
-        cell = Cell(mean(values, questions, method="mean cost"), rounding=FOUR, printed=None if judged else paper)
+        cost = mean(values, questions, scale=NOT_NEGATIVE, method="mean cost")
+        cell = Cell(cost, rounding=FOUR, printed=None if judged else paper)
         table_rows.append(Row(configuration or backbone, (cell,), backbone if configuration else ""))
     words: list[Words] = [
         _("US dollars a pair. Intervals over questions (jackknife)."),

@@ -24,7 +24,7 @@ from evaluation.metrics.association import KINDS
 from evaluation.metrics.counts import Bools, Floats, Ints, Ratings
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.human_ceiling import How, leave_one_annotator_out
-from evaluation.metrics.intervals import Interval
+from evaluation.metrics.intervals import Interval, Scale
 from evaluation.metrics.judges import judge_position
 from evaluation.metrics.rater_means import with_rater_means
 from evaluation.metrics.resampling import mean
@@ -44,6 +44,7 @@ Strings = npt.NDArray[np.str_]
 STAGE = "pair-review"
 FIELDS = ("match_a", "match_b", "pair_match", "no_cue")
 TOTAL = "total"
+TOTAL_SCALE = Scale("identity", limits=(0.0, 1.0))
 NAMES: Mapping[str, Words] = {
     "match_a": gettext_lazy("Match A"),
     "match_b": gettext_lazy("Match B"),
@@ -135,12 +136,13 @@ def build_scores(inputs: TableInputs) -> Table:
     of = rubric_scores(inputs, inputs.chosen["scored_by"])
     configurations = [backend_and_configuration(item) for item in of.items]
     questions = np.array([item.concept or item.key for item in of.items])
+    scales = {field: inputs.scale(STAGE, field) for field in FIELDS} | {TOTAL: TOTAL_SCALE}
     table_rows = []
     for backbone, configuration in sorted(set(configurations), key=paper_order):
         mask = np.array([one == (backbone, configuration) for one in configurations])
         cells = [
             Cell(
-                _mean(of, field, mask, questions),
+                _mean(of, field, mask, questions, scales[field]),
                 rounding=THREE,
                 printed=printed("table_1", field, backbone=backbone, configuration=configuration),
             )
@@ -156,11 +158,11 @@ def build_scores(inputs: TableInputs) -> Table:
     return inputs.table(corner=_("How it was made"), columns=columns, rows=table_rows, words=words)
 
 
-def _mean(of: RubricScores, field: str, here: Bools, questions: Strings) -> Estimate:
+def _mean(of: RubricScores, field: str, here: Bools, questions: Strings, scale: Scale | None) -> Estimate:
     scores = of.means(field)
     there = here & np.isfinite(scores)
     raters = {rater for (item, rater) in of.scores[field] if there[item]}
-    return mean(scores[there], questions[there], method="mean score", n_raters=len(raters))
+    return mean(scores[there], questions[there], scale=scale, method="mean score", n_raters=len(raters))
 
 
 def _total_words() -> str:

@@ -19,6 +19,7 @@ from evaluation.metrics import resampling
 from evaluation.metrics.counts import Bools, Floats
 from evaluation.metrics.drift import similarity_drift
 from evaluation.metrics.estimate import Estimate
+from evaluation.metrics.intervals import Scale
 from evaluation.metrics.paired_tests import adjusted
 from evaluation.rendering.report import Cell, Rounding, Row, Words
 from evaluation.tables.spec import TableSpec
@@ -37,6 +38,7 @@ from papers.xcm.tables.trials import (
     with_trials,
 )
 
+COSINES_APART = Scale("identity", limits=(-2.0, 2.0))
 NEEDS = gettext_lazy("Similarities of a model for trials of six candidates whose queries name a country.")
 BOTH = gettext_lazy("Similarities of one model for the same trials of six, with and without a country in the query.")
 TRIALS = gettext_lazy("The paper's p follow from its Table 3 with 11,758 trials, not with 11,724.")
@@ -207,7 +209,9 @@ class TrialDrift:
     def mean(self, role: str, mask: Bools | None = None) -> Estimate:
         values = self.drift[:, SIX.index(role)]
         keep = np.isfinite(values) & (True if mask is None else mask)
-        return resampling.mean(values[keep], self.choices.clusters[keep], method="similarity drift")
+        return resampling.mean(
+            values[keep], self.choices.clusters[keep], scale=COSINES_APART, method="similarity drift"
+        )
 
 
 def drifts(inputs: TableInputs) -> list[TrialDrift]:

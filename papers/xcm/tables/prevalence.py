@@ -13,7 +13,7 @@ import numpy as np
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from evaluation.metrics import proportions, retrieval
+from evaluation.metrics import proportions, resampling, retrieval
 from evaluation.metrics.counts import Bools, Floats, Ints
 from evaluation.metrics.estimate import Estimate
 from evaluation.rendering.report import Cell, Rounding, Row, Words
@@ -109,7 +109,7 @@ def _bias(of: RankedLists, tongues: ListLanguages | None, k: int, *, discounted:
         return tongues.scores(k, discounted=discounted)
 
     name = f"{'DLBKL' if discounted else 'LBKL'}@{k}"
-    return mean_over_queries(of, scores, method=name, why="unknown_labels", scale=None)
+    return mean_over_queries(of, scores, method=name, why="unknown_labels", scale=resampling.NOT_NEGATIVE)
 
 
 def _floor(n: int, k: int, *, discounted: bool) -> Cell:

@@ -1,5 +1,8 @@
 """Intervals by clusters: the delete-one-cluster jackknife from sums, on the scale of the statistic."""
 
+import ast
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -7,6 +10,7 @@ from scipy import stats
 from evaluation.metrics.intervals import Scale
 from evaluation.metrics.resampling import (
     LOGIT,
+    NOT_NEGATIVE,
     RATIO,
     SHARES_APART,
     cluster_ends,
@@ -16,6 +20,8 @@ from evaluation.metrics.resampling import (
     mean,
     ratio,
 )
+
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def test_a_worked_example() -> None:
@@ -123,3 +129,57 @@ def test_what_has_no_value_or_no_interval_says_why() -> None:
     assert cluster_ends(cluster_sums(range(4), [0] * 4, [1] * 4), ratio, Scale("log")) == "no_spread"
     with pytest.raises(ValueError, match="one number for each label"):
         cluster_sums(["a", "b"], [1])
+
+
+ZERO_TO_TWO = Scale("identity", limits=(0.0, 2.0))
+
+
+def test_mean_of_few_scores_has_no_interval_that_holds_the_whole_scale() -> None:
+    """Four questions with 0, 0, 2 and 2 of 0 to 2: t would give 1 -+ 1.84."""
+    estimate = mean([0, 0, 2, 2], np.arange(4), scale=ZERO_TO_TWO)
+    assert (estimate.value, estimate.low, estimate.interval_reason) == (1, None, "too_wide")
+    assert "cut" not in estimate.extras
+
+
+def test_interval_of_a_mean_ends_where_its_scale_ends_and_says_so() -> None:
+    values = [1.5, 2, 2, 2]
+    estimate, free = mean(values, np.arange(4), scale=ZERO_TO_TWO), mean(values, np.arange(4))
+    assert (free.high or 0) > 2 and (estimate.low, estimate.high) == (free.low, 2) and estimate.extras["cut"] is True
+    inside = mean([1, 1.1, 1, 1.1], np.arange(4), scale=ZERO_TO_TWO)
+    assert inside.high is not None and "cut" not in inside.extras
+
+
+@pytest.mark.parametrize("scale", [ZERO_TO_TWO, NOT_NEGATIVE, SHARES_APART, LOGIT])
+def test_no_interval_leaves_the_scale_of_its_mean(scale: Scale) -> None:
+    rng = np.random.default_rng(5)
+    low, high = scale.limits or (0, 1)
+    for _round in range(200):
+        values = low + rng.random(rng.integers(3, 9)) ** 3 * (min(high, 40) - low)
+        estimate = mean(values, np.arange(values.size), scale=scale)
+        assert estimate.value is not None
+        if estimate.low is None or estimate.high is None:
+            assert estimate.interval_reason in ("too_wide", "no_spread")
+        else:
+            assert low <= estimate.low <= estimate.value <= estimate.high <= high
+            assert (estimate.low, estimate.high) != (low, high)
+
+
+def test_mean_of_costs_has_an_interval_that_never_goes_below_nothing() -> None:
+    estimate = mean([0, 0, 0, 9], np.arange(4), scale=NOT_NEGATIVE)
+    assert estimate.low == 0 and (estimate.high or 0) > 9 and estimate.extras["cut"] is True
+    assert mean([3, 3, 3], np.arange(3), scale=NOT_NEGATIVE).interval_reason == "no_spread"
+
+
+def test_every_mean_of_a_table_says_on_which_scale_it_is() -> None:
+    """A mean without a scale may get an interval beyond what the number can be."""
+    without = []
+    for path in (p for folder in ("evaluation", "papers") for p in (ROOT / folder).rglob("*.py")):
+        if path.is_relative_to(ROOT / "evaluation/metrics"):
+            continue
+        calls = (node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call))
+        for call in calls:
+            name = ast.unparse(call.func)
+            is_mean = name.removeprefix("resampling.") in ("mean", "difference_of_means")
+            if is_mean and not any(keyword.arg == "scale" for keyword in call.keywords):
+                without.append(f"{path.relative_to(ROOT)}:{call.lineno}")
+    assert not without, without
