@@ -76,21 +76,26 @@ def share(
     level: float = LEVEL,
     method: str = "share",
     n_raters: int = 1,
+    n_units: int | None = None,
     extras: dict[str, Any] | None = None,
 ) -> Estimate:
-    """The share of units that are ``true`` (n,), 0 to 1. With ``clusters`` (n,) labels: by clusters."""
+    """The share of answers that are ``true`` (n,), 0 to 1. With ``clusters`` (n,) labels: by clusters. ``n_units``: how
+    many units these are of, where one has several."""
     hits = np.asarray(true)
     if hits.dtype != np.bool_:
         if hits.size:
             raise ValueError(f"true must be an array of booleans, got {hits.dtype}")
         hits = np.zeros(0, bool)
     count, n = int(hits.sum()), int(hits.size)
+    units = n if n_units is None else n_units
     if clusters is None:
-        return share_of(count, n, level=level, method=method, n_raters=n_raters, extras=extras)
+        of_all = share_of(count, n, level=level, method=method, n_raters=n_raters, extras=extras)
+        return replace(of_all, n_units=units)
     sums = cluster_sums(clusters, hits, np.ones(n))
     return share_of_sums(
-        sums, level=level, method=method, n_units=n, n_raters=n_raters, extras={**(extras or {}), "count": count}
-    )
+        sums, level=level, method=method, n_units=units, n_raters=n_raters, n_ratings=n,
+        extras={**(extras or {}), "count": count},
+    )  # fmt: skip
 
 
 def share_of_sums(sums: Floats, statistic: Statistic = ratio, **common: Any) -> Estimate:

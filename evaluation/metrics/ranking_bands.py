@@ -134,14 +134,39 @@ def places(scores: Floats, groups: Ints | None = None) -> Floats:
 
 
 @dataclass(frozen=True)
+class Sizes:
+    """What the score of each of k things rests on: ``units`` (k,) that were answered, ``raters`` (k,) who did, and
+    ``answers`` (k,)."""
+
+    units: Ints
+    raters: Ints
+    answers: Ints
+
+    @classmethod
+    def of(cls, thing: Ints, unit: npt.ArrayLike, rater: npt.ArrayLike, n: int) -> Sizes:
+        """``thing``, ``unit`` and ``rater`` (m,) of the answers, of ``n`` things.
+
+        >>> Sizes.of(np.array([0, 0, 0, 1]), [7, 7, 8, 9], ["a", "b", "a", "a"], 2)
+        Sizes(units=array([2, 1]), raters=array([2, 1]), answers=array([3, 1]))
+        """
+        return cls(_distinct(thing, unit, n), _distinct(thing, rater, n), np.bincount(thing, minlength=n))
+
+
+def _distinct(thing: Ints, label: npt.ArrayLike, n: int) -> Ints:
+    """How many labels each of ``n`` things has (n,)."""
+    number = np.unique(np.asarray(label), return_inverse=True)[1].reshape(-1)
+    pairs = np.unique(np.stack([thing, number]), axis=1)
+    return np.bincount(pairs[0], minlength=n)
+
+
+@dataclass(frozen=True)
 class RankedScores:
-    """The scores of k things: ``whole`` (k,) of all answers, ``drawn`` (draws, k) of each draw of raters. ``counts``
-    (k,) are the answers of each thing. ``groups`` (k,): things of different ones have no order."""
+    """The scores of k things: ``whole`` (k,) of all answers, ``drawn`` (draws, k) of each draw of raters. ``groups``
+    (k,): things of different ones have no order."""
 
     whole: Floats
     drawn: Floats
-    counts: Ints
-    n_raters: int
+    sizes: Sizes
     seed: int
     level: float
     groups: Ints | None = None
@@ -157,45 +182,40 @@ class RankedScores:
 
     def _estimates(self, whole: Floats, drawn: Floats, method: str, *, may_be_flat: bool) -> list[Estimate]:
         extras = {"seed": self.seed, "draws": len(drawn)}
-        common = {
-            "method": method, "n_raters": self.n_raters, "level": self.level, "resampled": "raters", "extras": extras,
-        }  # fmt: skip
+        common = {"method": method, "level": self.level, "resampled": "raters", "extras": extras}
+        sizes = zip(self.sizes.units, self.sizes.raters, self.sizes.answers, strict=True)
+        counts = ({"n_units": int(u), "n_raters": int(r), "n_ratings": int(n)} for u, r, n in sizes)
         return [
-            _with_band(float(whole[k]), drawn[:, k], int(n), common, may_be_flat=may_be_flat)
-            for k, n in enumerate(self.counts)
+            _with_band(float(whole[k]), drawn[:, k], common | counted, may_be_flat=may_be_flat)
+            for k, counted in enumerate(counts)
         ]
 
 
 def draw_raters(
-    score: Score, rater: npt.ArrayLike, counts: Ints, *, groups: Ints | None = None, seed: int = 0,
+    score: Score, rater: npt.ArrayLike, sizes: Sizes, *, groups: Ints | None = None, seed: int = 0,
     draws: int = DRAWS, level: float = LEVEL,
 ) -> RankedScores:  # fmt: skip
-    """``rater`` (m,) labels of who answered; ``counts`` (k,) the answers of each thing; ``groups`` (k,) as of
-    `compared_groups`."""
+    """``rater`` (m,) labels of who answered; ``sizes`` of k things; ``groups`` (k,) as of `compared_groups`."""
     labels, number = np.unique(np.asarray(rater), return_inverse=True)
     n, number = int(labels.size), number.reshape(-1)
-    whole = score(np.ones(number.size)) if number.size else np.full(counts.shape, np.nan)
+    whole = score(np.ones(number.size)) if number.size else np.full(sizes.answers.shape, np.nan)
     rng = np.random.default_rng(seed)
-    drawn = np.full((draws if n >= MIN_CLUSTERS else 0, counts.size), np.nan)
+    drawn = np.full((draws if n >= MIN_CLUSTERS else 0, sizes.answers.size), np.nan)
     for row in drawn:
         times = np.bincount(rng.integers(0, n, n), minlength=n).astype(np.float64)
         row[:] = score(times[number])
-    return RankedScores(whole, drawn, counts, n, seed, level, groups)
+    return RankedScores(whole, drawn, sizes, seed, level, groups)
 
 
-def _with_band(value: float, drawn: Floats, n: int, common: dict[str, object], *, may_be_flat: bool) -> Estimate:
+def _with_band(value: float, drawn: Floats, common: dict[str, object], *, may_be_flat: bool) -> Estimate:
     if not np.isfinite(value):
-        return Estimate.undefined(reason="no_ratings", n_units=0, n_ratings=0, **common)  # type: ignore[arg-type]
+        nothing = {"n_units": 0, "n_ratings": 0}
+        return Estimate.undefined(reason="no_ratings", **common | nothing)  # type: ignore[arg-type]
     known, tail = drawn[np.isfinite(drawn)], 50 * (1 - float(common["level"]))  # type: ignore[arg-type]
     if known.size < 2:
-        return Estimate.of(
-            value, interval_reason="too_few_raters_for_interval", n_units=1, n_ratings=n,
-            **common,  # type: ignore[arg-type]
-        )  # fmt: skip
+        return Estimate.of(value, interval_reason="too_few_raters_for_interval", **common)  # type: ignore[arg-type]
     low, high = np.percentile(known, [tail, 100 - tail])
     if not may_be_flat and high - low < _FLAT:
-        return Estimate.of(
-            value, interval_reason="no_spread", n_units=1, n_ratings=n, **common,  # type: ignore[arg-type]
-        )  # fmt: skip
+        return Estimate.of(value, interval_reason="no_spread", **common)  # type: ignore[arg-type]
     ends = min(float(low), value), max(float(high), value)
-    return Estimate.of(value, interval=ends, n_units=1, n_ratings=n, **common)  # type: ignore[arg-type]
+    return Estimate.of(value, interval=ends, **common)  # type: ignore[arg-type]

@@ -67,8 +67,33 @@ def test_a_ranking_has_the_highest_mean_first_with_the_places_it_may_have(world:
     place = rows[0]["cells"][0]["estimate"]
     assert place["low"] <= place["value"] <= place["high"] and place["n_raters"] == 3
     ends = [row["cells"][1]["estimate"][end] for row in rows for end in ("low", "high")]
-    assert {1, 5} <= {round(end, 9) for end in ends if end is not None}, "an interval is cut at the ends of the scale"
-    assert all(1 <= end <= 5 for end in ends if end is not None)
+    assert ends and all(1 <= end <= 5 for end in ends if end is not None), "the scale goes from 1 to 5"
+    reasons = {row["cells"][1]["estimate"]["interval_reason"] for row in rows}
+    assert "too_wide" in reasons, "an interval from 1 to 5 says nothing"
+
+
+def test_n_of_a_ranking_is_items_and_raters_and_not_answers(world: World, answered: Benchmark) -> None:
+    """Two conditions of several items each, rated by all three people; then each item by itself."""
+    for rows, least in (("condition", 2), ("item", 1)):
+        reply = compose(world, "ranking", measure="mean", rows=rows)
+        data = table_data(world.client(world.mara), answered.slug, reply.url.rstrip("/").rpartition("/")[2])
+        for row in data["rows"]:
+            place, mean, answers = row["cells"]
+            counts = [(cell["estimate"]["n_units"], cell["estimate"]["n_raters"]) for cell in (place, mean)]
+            n_items, n_raters = counts[0]
+            assert counts[1] == counts[0] and n_items >= least and (rows == "condition" or n_items == 1)
+            assert place["estimate"]["n_ratings"] == mean["estimate"]["n_ratings"] == int(answers["shown"])
+            assert int(answers["shown"]) <= n_items * n_raters, "n = items x raters holds every answer once"
+
+
+@pytest.mark.parametrize("kind", ["distribution", "accuracy"])
+def test_n_of_a_share_is_items_and_raters_and_not_answers(world: World, answered: Benchmark, kind: str) -> None:
+    compose(world, kind, rows="cohort")
+    data = table_data(world.client(world.mara), answered.slug, f"my-{kind}")
+    estimates = [cell["estimate"] for row in data["rows"] for cell in row["cells"] if cell.get("estimate")]
+    with_people = [one for one in estimates if one["n_raters"] > 1]
+    assert with_people and all(one["n_ratings"] <= one["n_units"] * one["n_raters"] for one in with_people)
+    assert max(one["n_units"] for one in estimates) <= len(world.items)
 
 
 SIDES = (("X", "Y"), ("Y", "Z"), ("X", "Z"), ("Y", "X"), ("Z", "Y"), ("Z", "X"))

@@ -12,19 +12,20 @@ from django.utils.translation import gettext as _
 
 from annotation.queries.board_counts import chain_counts
 from annotation.sheets.sheet import localise
-from evaluation.metrics.counts import Ints
+from evaluation.metrics.counts import Floats, Ints
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.intervals import Scale
 from evaluation.metrics.proportions import share, share_of
 from evaluation.metrics.ranking_bands import (
     Score,
+    Sizes,
     compared_groups,
     draw_raters,
     mean_score,
     strength_score,
     win_score,
 )
-from evaluation.metrics.resampling import mean
+from evaluation.metrics.resampling import LOGIT, mean
 from evaluation.models import BenchmarkTable
 from evaluation.queries.observations import Observations
 from evaluation.rendering.report import Cell, Rounding, Row, Words
@@ -129,16 +130,17 @@ def build_ranking(row: BenchmarkTable, inputs: TableInputs) -> Table:
     won = np.array([codes.get(code, 0.5) for code in observed.codes])[observed.code]
     a, b = sides[observed.item, 0], sides[observed.item, 1]
     make = win_score if row.measure == WINS else strength_score
-    counts = np.bincount(np.concatenate([a, b]), minlength=len(names))
+    both, twice = np.concatenate([a, b]), np.tile(np.stack([observed.item, observed.rater]), 2)
+    sizes = Sizes.of(both, twice[0], twice[1], len(names))
     groups = compared_groups(a, b, len(names)) if row.measure == STRENGTH else None
-    ranked = draw_raters(make(a, b, won, len(names)), observed.rater, counts, groups=groups)
+    ranked = draw_raters(make(a, b, won, len(names)), observed.rater, sizes, groups=groups)
     strengths = ranked.scores("Bradley-Terry") if row.measure == STRENGTH else []
 
     def number(k: int) -> Estimate:
         if row.measure == WINS:
             wins = np.concatenate([won[a == k], 1 - won[b == k]])
             raters = np.concatenate([observed.rater[a == k], observed.rater[b == k]])
-            return mean(wins, raters, method="win share", n_raters=int(np.unique(raters).size))
+            return _mean_of(sizes, k, wins, raters, LOGIT, "win share")
         return strengths[k]
 
     label = _("Share won") if row.measure == WINS else _("Strength (log)")
@@ -150,27 +152,21 @@ def _mean_ranking(row: BenchmarkTable, inputs: TableInputs, observed: Observatio
     observed = observed.where(np.isfinite(observed.value))
     rating_group = group[observed.item] if observed.n else np.zeros(0, np.int64)
     score: Score = mean_score(rating_group, observed.value, len(names))
-    ranked = draw_raters(score, observed.rater, np.bincount(rating_group, minlength=len(names)))
-    scale = _scale_of_question(row, inputs)
+    sizes = Sizes.of(rating_group, observed.item, observed.rater, len(names))
+    ranked = draw_raters(score, observed.rater, sizes)
+    scale = inputs.scale(row.stage, row.field)
 
     def number(k: int) -> Estimate:
         in_group = rating_group == k
-        raters = observed.rater[in_group]
-        n_raters = int(np.unique(raters).size)
-        return mean(observed.value[in_group], raters, scale=scale, method="mean", n_raters=n_raters)
+        return _mean_of(sizes, k, observed.value[in_group], observed.rater[in_group], scale, "mean")
 
     return _ranking(row, inputs, names, ranked.places(), number, _("Mean"))
 
 
-def _scale_of_question(row: BenchmarkTable, inputs: TableInputs) -> Scale | None:
-    """The ends of a rating scale, beyond which no mean lies; None where the question has no such ends."""
-    entry = next(stage for stage in inputs.catalogue.stages if stage.key == row.stage)
-    points = getattr(entry.current[0].sheet.field(row.field).config, "points", ())
-    try:
-        values = [float(point.code) for point in points]
-    except ValueError:
-        return None
-    return Scale("identity", limits=(min(values), max(values))) if len(values) > 1 else None
+def _mean_of(sizes: Sizes, k: int, values: Floats, raters: Ints, scale: Scale | None, method: str) -> Estimate:
+    """The mean of the k-th thing, whose raters are left out in turn. Its n are items and raters, not answers."""
+    n_units, n_raters = int(sizes.units[k]), int(sizes.raters[k])
+    return mean(values, raters, scale=scale, method=method, n_units=n_units, n_raters=n_raters)
 
 
 def _ranking(
@@ -248,14 +244,19 @@ def _parts(observed: Observations, by: str) -> Iterator[tuple[str, Observations]
         yield name, observed.where(group[observed.item] == number)
 
 
+def _counts(part: Observations) -> tuple[int, int]:
+    """How many items and raters, which n is of."""
+    return int(np.unique(part.item).size), int(np.unique(part.rater).size)
+
+
 def build_distribution(row: BenchmarkTable, inputs: TableInputs) -> Table:
     """The share of each answer of people, of all and by what the rows are."""
     observed = inputs.observed(row.stage, row.field, PEOPLE)
     used = sorted(np.unique(observed.code).tolist())
     rows = []
     for label, part in _parts(observed, row.rows):
-        n_raters = int(np.unique(part.rater).size)
-        shares = (share(part.code == code, part.rater, n_raters=n_raters) for code in used)
+        n_items, n_raters = _counts(part)
+        shares = (share(part.code == code, part.rater, n_units=n_items, n_raters=n_raters) for code in used)
         rows.append(Row(label, tuple(Cell(each, rounding=PERCENT) for each in shares)))
     labels = _code_labels(row, inputs)
     columns: list[Words] = [f"{labels.get(observed.codes[code], observed.codes[code])}, %" for code in used]
@@ -294,8 +295,9 @@ def build_accuracy(row: BenchmarkTable, inputs: TableInputs) -> Table:
     for label, of_rater in raters:
         cells = []
         for part in dict(_parts(of_rater, row.rows)).values():
-            hits, n_raters = right[part.item, part.code], int(np.unique(part.rater).size)
-            cells.append(Cell(share(hits, part.item, method="accuracy", n_raters=n_raters), rounding=PERCENT))
+            hits, (n_items, n_raters) = right[part.item, part.code], _counts(part)
+            accuracy = share(hits, part.item, method="accuracy", n_units=n_items, n_raters=n_raters)
+            cells.append(Cell(accuracy, rounding=PERCENT))
         rows.append(Row(label, tuple(cells)))
     words: list[Words] = [_question(row, inputs), _("Right is what the item has under “%(name)s”.") % {"name": name}]
     columns: list[Words] = [f"{part}, %" for part in parts]

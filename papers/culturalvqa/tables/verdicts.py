@@ -82,7 +82,13 @@ def build_verdicts(inputs: TableInputs) -> Table:
         people = int(np.unique(some.rater).size)
         cells = [
             Cell(
-                share(verdicts_given == case, some.item, method="share of verdicts", n_raters=people),
+                share(
+                    verdicts_given == case,
+                    some.item,
+                    method="share of verdicts",
+                    n_raters=people,
+                    n_units=int(np.unique(some.item).size),
+                ),
                 rounding=Rounding(1, 100),
             )
             for case in CASES
