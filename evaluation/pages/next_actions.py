@@ -18,6 +18,7 @@ from benchmarks.access import is_permitted
 from benchmarks.models import Benchmark, Stage
 from benchmarks.pages.next_actions import NextAction
 from people.models import User
+from predictions.pages.awaited_answers import await_judged_answers
 from predictions.queries.unfinished_runs import failed_calls, unfinished_runs
 
 NAMED = 3  # stages without all their answers
@@ -44,7 +45,7 @@ def use_answers(benchmark: Benchmark, user: User) -> NextAction | None:
         return _view_tables(benchmark, _("The tables are ready."))
     if progress.returned:
         return _await_revisions(benchmark, progress.returned)
-    if action := _edit_unpaired(benchmark):
+    if action := _edit_unpaired(benchmark) or await_judged_answers(benchmark):
         return action
     if progress.incomplete:
         return _export_what_is_there(benchmark, progress.incomplete)
