@@ -29,6 +29,9 @@ def display_name(key: str) -> str:
 def requirements_text(display: Display) -> str:
     """What an item must have to be shown so."""
     usual = required(display, default_pictures(display.key))
+    if len(usual.roles) > 1 and usual.context:  # two texts can stand where two pictures would
+        pair = {"roles": ", ".join(usual.roles), "names": ", ".join(usual.context)}
+        return _("needs two pictures (%(roles)s) or, without pictures, two texts (%(names)s)") % pair
     parts = [_("pictures: %(roles)s") % {"roles": ", ".join(usual.roles)}] if usual.roles else []
     parts += [_("text")] if usual.text else []
     parts += [_("context: %(names)s") % {"names": ", ".join(usual.context)}] if usual.context else []

@@ -81,11 +81,12 @@ def _carried(known: Choices) -> tuple[Setting, ...]:
 def _similarity(facts: Sequence[str], chosen: str) -> tuple[Setting, ...]:
     """A threshold on the vectors of the items, which a standing request for facts computes."""
     names = dict.fromkeys([VECTOR, *([chosen] if chosen else []), *facts])
-    choices = [("", _("All pairs")), *((fact, fact) for fact in names)]
+    labels = {VECTOR: _("the likeness of their texts (text_vector)")}
+    choices = [("", _("All pairs")), *((fact, labels.get(fact, fact)) for fact in names)]
     note = _("The page “Item facts” computes it, also of items that arrive later.")
     cosine = _("The cosine of both vectors, at most 1.")
     return (
-        Setting("fact", "select", _("By the fact"), note, choices=choices, start=""),
+        Setting("fact", "select", _("Alike by"), note, choices=choices, start=""),
         Setting("least", "number", _("Least similarity"), cosine, start=LEAST_SIMILARITY),
     )
 

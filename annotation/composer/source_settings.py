@@ -98,7 +98,11 @@ def _references(derivation: Mapping[str, Any], earlier: Sequence[tuple[str, Any]
     offered = {"rename": rename_settings(earlier), "proposals": proposal_settings(earlier)}
     plain = derivation.get("kind") not in ("verdicts", "disagree")
     chosen = tuple(setting for key, setting in offered.items() if plain or get_value(derivation, f"params.{key}"))
-    return (Setting("references", "fold", _("Names and proposals from other stages"), row=chosen),) if chosen else ()
+    return (
+        (Setting("references", "fold", _("Merged names and proposed answers from other stages"), row=chosen),)
+        if chosen
+        else ()
+    )
 
 
 def _shown_derivation(derivation: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -151,7 +151,17 @@ PEOPLE = (
     ),
     Setting("staffing", "select", gettext_lazy("Who may answer"), choices=Stage.Staffing.choices, start="anyone"),
 )
-INSTRUCTIONS = (Setting("instructions", "long_words", gettext_lazy("Instructions")),)
+INSTRUCTIONS = (
+    Setting(
+        "instructions",
+        "long_words",
+        gettext_lazy("Instructions"),
+        gettext_lazy(
+            "For people. A model gets them only in a run with “With the instructions that people read”; else write "
+            "what it must know into the question or its help."
+        ),
+    ),
+)
 
 
 IN_ALL = Setting(
@@ -237,7 +247,7 @@ def _layout(content: Mapping[str, Any], languages: Languages) -> list[Control]:
             add=_("Add information"),
         ),
         Setting("fold_label", "words", _("Heading of the collapsed part"), optional=True),
-        Setting("gate", "select", _("Opens after this question is answered"), choices=fields, start=""),
+        Setting("gate", "select", _("Collapsed part opens after the answer to"), choices=fields, start=""),
         Setting("references", "bool", _("Show reference answers"), start=False),
         *((_culture_setting(),) if content.get("derivation") or "culture" in layout else ()),
     )

@@ -39,7 +39,7 @@ def verdict_settings(
 
 
 def carry_setting(carried: Choices) -> Setting:
-    return Setting("carry", "many", _("Information copied from the question's item"), choices=carried)
+    return Setting("carry", "many", _("Information copied from the item that was answered"), choices=carried)
 
 
 def _run_settings(variants: Sequence[str], runs: Any) -> tuple[Setting, ...]:
@@ -56,11 +56,11 @@ def _run_settings(variants: Sequence[str], runs: Any) -> tuple[Setting, ...]:
 
 
 def _where() -> Setting:
-    note = _("Answers of models alone. The gold answer is the one that settled a dispute, else the first person's.")
+    note = _("Answers of models alone. The right answer is the one that settled a dispute, else the first person's.")
     measures = [
         ("", _("All answers")),
-        ("equal", _("Those that differ from the gold answer")),
-        ("iou", _("Those whose box overlaps the gold box too little")),
+        ("equal", _("Those that differ from the right answer")),
+        ("iou", _("Those whose box overlaps the right box too little")),
     ]
     return Setting(
         "where", "object", _("Which of them"),
@@ -78,7 +78,7 @@ def _people() -> Choices:
 
 def _references() -> Choices:
     return [
-        ("people_and_asker", _("the asker's answer and those of people")),
+        ("people_and_asker", _("the answer of who wrote the question, then those of other people")),
         ("people", _("answers of people")),
         ("none", _("none are shown")),
     ]
@@ -96,7 +96,7 @@ def _repeats() -> Choices:
 
 
 def _pictures() -> Choices:
-    return [("none", _("none")), ("item", _("those of the question's item"))]
+    return [("none", _("none")), ("item", _("those of the item that was answered"))]
 
 
 def _first(answers: Choices) -> str | None:

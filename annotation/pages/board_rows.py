@@ -91,7 +91,7 @@ def _end_sum(total: Row, rows: Sequence[Row], asked: Sequence[CohortCounts]) -> 
 def _empty_reasons(reading: Reading, counts: ChainCounts) -> dict[int, Note]:
     """Why stages that follow others have no items for a cohort, by stage: nobody has chosen a run whose answers they
     take, no pair results from stages that have all their answers, or items are about two cultures."""
-    chosen = Note(_("Follows the choice of runs"))
+    chosen = Note(_("No items: no run is chosen yet"))
     reasons = {stage.pk: chosen for stage in stages_without_choice(reading.stages)}
     for of_app in _EMPTY_REASONS:
         reasons |= of_app(reading)

@@ -21,6 +21,7 @@ from annotation.composer.form_parser import parse_form as content_posted
 from annotation.composer.pair_settings import follow_side
 from annotation.models import StageVersion
 from annotation.pages.composer import conflict_text, stage_form, stage_rows, template_choices, template_content
+from annotation.pages.publishing import published_text
 from annotation.queries.results_used import results_used
 from annotation.services.derivation.outside_items import outside_items
 from annotation.services.sheets import sheet_versions
@@ -205,11 +206,12 @@ def _conflict(
 
 def _published(request: HttpRequest, stage: Stage, content: dict[str, Any]) -> HttpResponse:
     user, at = current_user(request), timezone.now()
+    before = services.content_of(stage)
     try:
         version = services.publish(stage, services.revision(stage, services.draft_of(stage)), user, at)
     except services.NotPublishable:
         return _redisplay(request, stage, content, checked=True, status=422)
-    messages.success(request, _("Version %(n)s is published. New campaigns use it.") % {"n": version.number})
+    messages.success(request, published_text(stage, version.number, before, version.content))
     stage.refresh_from_db()
     for warning in stage_warnings(stage, content):
         messages.warning(request, str(warning))

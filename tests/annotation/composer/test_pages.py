@@ -11,11 +11,13 @@ from django.utils import timezone
 from django.utils.html import escape
 
 from annotation.models import Draft, StageDraft
+from annotation.pages import publishing
 from annotation.services.campaigns import lifecycle
 from annotation.services.campaigns.lifecycle import CampaignRefused
 from annotation.services.sheets import stages
 from benchmarks.models import Stage
 from people.models import Cohort, User
+from tests.chains.link_client import text_of
 from tests.forms import inputs_of
 from tests.personas import World, make_benchmark
 from tests.samples import assign, open_campaign
@@ -128,6 +130,46 @@ def test_the_first_publishing_of_a_blank_stage_makes_version_1(world: World, mar
     assert mara.post(url, {**stale, "act": "draft"}, headers=SCRIPT).status_code == 409, (
         "an old page overwrites nothing"
     )
+
+
+@pytest.mark.parametrize("answered", [False, True])
+def test_publishing_says_what_the_running_campaign_takes_and_what_it_keeps(
+    world: World, mara: Client, answered: bool
+) -> None:
+    """What a campaign reads from its stage changes at once; the questions it was opened with stay, with answers or
+    without."""
+    url = page(world, world.stage)
+    world.add_items(1)
+    opened = open_campaign(world, world.egypt)
+    campaign = opened.campaign
+    if answered:
+        assign(opened, world.nour, opened.slots.get(), code="3")
+    kept = campaign.sheet_version_id
+
+    def published(**change: str) -> str:
+        post_form(mara, url, "save", change=change)
+        reply = post_form(mara, url, "publish")
+        assert reply.status_code == 302, reply.content[:2000]
+        return text_of(mara.get(reply["Location"]).content.decode())
+
+    said = published(**{"s:name": "Renamed"})
+    assert "Version 2 is published. The running campaign uses at once: “Name”." in said and "New campaigns" not in said
+    assert campaign.stage.__class__.objects.get(pk=campaign.stage_id).name == "Renamed"
+    said = published(**{"w:sheet.fields[0].label.en": "Is it like {target}?"})
+    assert (
+        "Only new campaigns use: “Questions”. The running campaign keeps what it was opened with." in said
+        and "at once" not in said.partition("is published.")[2][:40]
+    )
+    campaign.refresh_from_db()
+    assert campaign.sheet_version_id == kept
+    lifecycle.close(campaign, world.mara, timezone.now())
+    assert "Version 4 is published. New campaigns use it." in published(**{"s:name": "Again"})
+
+
+def test_every_column_of_a_stage_changes_at_once_or_at_opening_or_is_held() -> None:
+    known = {*publishing.AT_ONCE, *publishing.AT_OPENING, *stages.HELD}
+    assert known == {*stages.COLUMNS}
+    assert len(known) == len(publishing.AT_ONCE) + len(publishing.AT_OPENING) + len(stages.HELD)
 
 
 def test_publishing_makes_a_version_that_can_be_brought_back(world: World, mara: Client) -> None:

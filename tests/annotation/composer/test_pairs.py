@@ -200,7 +200,7 @@ def test_three_settings_of_a_pair_are_in_view_and_say_what_they_make(world: Worl
     in_view = source[: source.index("Which of these pairs")]
     for label in ("Each side shows", "Sides must differ in", "Both must share"):
         assert label in in_view
-    for label in ("Only these pairs", "By the fact", "Names that people merged", "What a model proposes", "Concept<"):
+    for label in ("Only these pairs", "Alike by", "Names that people merged", "What a model proposes", "Concept<"):
         assert label not in in_view and label in source
     assert "A pair is two items." in page and "Each side shows the item&#x27;s own text." in page
     post_form(client, url, "save", change={"s:derivation.params.shows": "answer"})
