@@ -102,6 +102,7 @@ MANAGERS = (
     "annotation/pages/composer.py",
     "annotation/queries/coverage_gap.py",
     "annotation/pages/outside_items.py",
+    "annotation/pages/publishing.py",
     "annotation/pages/review_samples.py",
     "annotation/pages/rule_results.py",
     "annotation/pages/missing_answers.py",
