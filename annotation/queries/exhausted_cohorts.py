@@ -15,18 +15,29 @@ LOOKED = 500
 
 # An open slot beside a member of the cohort. HAD: what keeps the member from it, while the claim of a place also knows
 # those that a person gave back.
-PAIRS = f"""annotation_slot s JOIN annotation_unit t ON t.id = s.unit_id JOIN benchmarks_item i ON i.id = t.item_id
+OPEN_SLOTS = "annotation_slot s JOIN annotation_unit t ON t.id = s.unit_id JOIN benchmarks_item i ON i.id = t.item_id"
+SLOTS = f"{OPEN_SLOTS} WHERE s.cohort_id = cc.id AND s.open AND {AVAILABLE}"
+PAIRS = f"""{OPEN_SLOTS}
   JOIN people_cohortmember m ON m.cohort_id = cc.cohort_id AND m.left_at IS NULL
   JOIN people_user u ON u.id = m.user_id AND u.is_active LEFT JOIN people_rater r ON r.user_id = u.id
   WHERE s.cohort_id = cc.id AND s.open AND {AVAILABLE}"""
 HAD = """EXISTS (SELECT FROM annotation_assignment a WHERE a.campaign_id = cc.campaign_id AND a.unit_id = s.unit_id
   AND a.rater_id = r.id AND a.state <> 'released')"""
+# The same of a slot, read at once for all members: some had it, and not all had it. Scalar subqueries here too: for
+# EXISTS the planner would read all assignments of the site.
+OF_SLOT = """FROM annotation_assignment a WHERE a.campaign_id = cc.campaign_id AND a.unit_id = s.unit_id
+  AND a.state <> 'released' AND a.rater_id = ANY(people.raters)"""
+ANSWERED = f"(SELECT a.id {OF_SLOT} LIMIT 1) IS NOT NULL"
+LEFT = f"(SELECT count(DISTINCT a.rater_id) {OF_SLOT}) < people.n"
 STAFFED = f"({staffed('st.staffing', 'r.id')}) AND {not_judged('st.staffing', 'r.id')}"
 LIMITED = """(cc.most_per_person IS NOT NULL AND cc.most_per_person <= (SELECT count(*)
   FROM annotation_participation p JOIN annotation_assignment a ON a.participation_id = p.id
   WHERE p.cohort_id = cc.id AND p.rater_id = r.id AND a.state IN ('submitted', 'returned', 'accepted', 'rejected')))"""
 SOURCES = """annotation_campaigncohort cc JOIN annotation_campaign c ON c.id = cc.campaign_id
-  JOIN benchmarks_stage st ON st.id = c.stage_id"""
+  JOIN benchmarks_stage st ON st.id = c.stage_id CROSS JOIN LATERAL (
+    SELECT count(*) AS n, array_agg(r.id) AS raters FROM people_cohortmember m
+    JOIN people_user u ON u.id = m.user_id AND u.is_active LEFT JOIN people_rater r ON r.user_id = u.id
+    WHERE m.cohort_id = cc.cohort_id AND m.left_at IS NULL) people"""
 # Scalar subqueries: the planner would join all slots with all members for NOT EXISTS, where the first look is enough.
 EXHAUSTED = f"""
 SELECT cc.id FROM {SOURCES} WHERE cc.id = ANY(%(rows)s)
@@ -34,12 +45,13 @@ SELECT cc.id FROM {SOURCES} WHERE cc.id = ANY(%(rows)s)
     LIMIT {LOOKED + 1}) few) BETWEEN 1 AND {LOOKED}
   AND (SELECT a.id FROM annotation_participation p JOIN annotation_assignment a ON a.participation_id = p.id
     WHERE p.cohort_id = cc.id AND a.state = 'reserved' LIMIT 1) IS NULL
-  AND (SELECT s.id FROM {PAIRS} AND NOT {HAD} AND {STAFFED} AND NOT {EXCLUDED} AND NOT {LIMITED} LIMIT 1) IS NULL
+  AND (SELECT s.id FROM {PAIRS} AND {LEFT} AND NOT {HAD} AND {STAFFED} AND NOT {EXCLUDED} AND NOT {LIMITED}
+    LIMIT 1) IS NULL
 """
 REASONS = f"""
-SELECT cc.id, st.staffing, EXISTS (SELECT FROM {PAIRS} AND {HAD}),
-  EXISTS (SELECT FROM {PAIRS} AND NOT {HAD} AND NOT ({STAFFED})),
-  EXISTS (SELECT FROM {PAIRS} AND NOT {HAD} AND {STAFFED})
+SELECT cc.id, st.staffing, (SELECT s.id FROM {SLOTS} AND {ANSWERED} LIMIT 1) IS NOT NULL,
+  (SELECT s.id FROM {PAIRS} AND {LEFT} AND NOT {HAD} AND NOT ({STAFFED}) LIMIT 1) IS NOT NULL,
+  (SELECT s.id FROM {PAIRS} AND {LEFT} AND NOT {HAD} AND {STAFFED} LIMIT 1) IS NOT NULL
 FROM {SOURCES} WHERE cc.id = ANY(%(rows)s)
 """
 

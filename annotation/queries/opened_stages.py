@@ -44,9 +44,7 @@ def _without_people(benchmarks: Sequence[Benchmark]) -> Mapping[int, bool]:
         cohort__campaigns__campaign__state__in=RUNNING,
         cohort__campaigns__campaign__stage__benchmark=OuterRef("pk"),
     )
-    answers = Annotation.objects.filter(
-        rater__kind="person", assignment__campaign__stage__benchmark=OuterRef("pk")
-    )
+    answers = Annotation.objects.filter(rater__kind="person", assignment__campaign__stage__benchmark=OuterRef("pk"))
     ids = [row.pk for row in benchmarks]
     rows = Benchmark.objects.filter(Exists(wanted), ~Exists(members), ~Exists(answers), pk__in=ids)
     return dict.fromkeys(rows.order_by().values_list("pk", flat=True), True)

@@ -50,8 +50,7 @@ def _named_numbers(choices: Sequence[OptionView], config: Config) -> list[Option
     """The options with a number named, so that it does not stand alone beside its key."""
     own = {option.code for option in config.more} if config.options_from else {choice.code for choice in choices}
     return [
-        choice if choice.code in own else replace(choice, label=number_label(choice.code, config))
-        for choice in choices
+        choice if choice.code in own else replace(choice, label=number_label(choice.code, config)) for choice in choices
     ]
 
 
