@@ -11,7 +11,9 @@ from django.utils import timezone
 
 from annotation.models import Annotation, Assignment, Campaign, Resolution
 from benchmarks.models import Item, ItemImage
+from benchmarks.services.images import store_image
 from people.models import Rater
+from tests import pictures as draw
 from tests.annotation.files.test_answer_files import import_answers
 from tests.evaluation.data import an_open_campaign
 from tests.personas import World
@@ -113,6 +115,31 @@ def test_parquet_has_boxes_in_pixels_with_their_labels(world: World, campaign: C
     book = json.loads(files[f"codebook/{world.stage.key}.json"])
     [described] = [one for one in book["sheets"][0]["fields"] if one["key"] == "place"]
     assert described["columns"][0]["parquet"].startswith("list of x, y, width, height (pixels")
+
+
+def test_boxes_are_in_pixels_of_the_picture_that_is_drawn_upon(world: World, campaign: Campaign) -> None:
+    """Beside it the item has others, whose roles come before and after it by name."""
+    width, height = 320, 240
+    item = world.items[4]
+    for role in ("detail", "zoom"):
+        picture, _new = store_image(world.team, draw.png(100, 50, seed=len(role)), name=f"{role}.png")
+        ItemImage.objects.create(item=item, role=role, image=picture)
+    files = files_of(world, built(world, pictures="all"))
+    read = parquet.read_table(io.BytesIO(files[f"data/{world.stage.key}/ratings/train-00000-of-00001.parquet"]))
+    boxes = dict(zip(read["annotation"].to_pylist(), read["answer.place"].to_pylist(), strict=True))
+    [drawn] = boxes[Annotation.objects.get(assignment__unit__item=item).pk]
+    assert drawn == {
+        "x": 0.5 * width,
+        "y": 0.5 * height,
+        "width": 0.25 * width,
+        "height": 0.5 * height,
+        "label": "lamp",
+    }
+    content = coco(files)
+    [image] = [image for image in content["images"] if image["emic_item"] == item.key]
+    assert (image["width"], image["height"]) == (width, height)
+    [detection] = [one for one in content["annotations"] if one["image_id"] == image["id"]]
+    assert detection["bbox"] == [0.5 * width, 0.5 * height, 0.25 * width, 0.5 * height]
 
 
 def test_answers_that_do_not_count_have_no_box(world: World, campaign: Campaign) -> None:
