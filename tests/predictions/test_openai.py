@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
+from predictions.backends import payloads
 from predictions.backends.contract import CallError, Decoding
 from predictions.backends.openai import OpenAI
-from predictions.prompts.contract import ImagePart, Message, Request, TextPart
+from predictions.prompts.contract import NO_LOGPROB, ImagePart, Message, Request, TextPart, Token
 from tests.predictions import model_server
 from tests.predictions.model_server import OFFERS, Act, Rule, Server, logprob_of
 
@@ -241,6 +242,44 @@ def test_content_in_pieces_and_unknown_usage_are_read(scripted_server: Server, b
     scripted_server.set(default=Act(raw=json.dumps(body)))
     answered = backend(offers=("images",)).answer(RATING, "qwen", Decoding(), picture)
     assert answered.reply.text == "one two" and (answered.tokens_in, answered.tokens_out) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("usage", "counts"),
+    [
+        ({"prompt_tokens": 50, "completion_tokens": 0}, (50, 0)),
+        ({"input_tokens": 0, "output_tokens": 7}, (0, 7)),
+        ({"prompt_tokens": 5, "input_tokens": 6, "output_tokens": 7}, (5, 7)),
+        ({"prompt_tokens": payloads.MOST_TOKENS, "completion_tokens": payloads.MOST_TOKENS + 1}, (10**8, None)),
+        ({"prompt_tokens": True, "completion_tokens": 3.0}, (None, None)),
+        ({"completion_tokens": 3}, (None, 3)),
+    ],
+)
+def test_tokens_are_counted_by_either_name_and_none_is_not_zero(
+    usage: dict[str, Any], counts: tuple[int | None, int | None]
+) -> None:
+    assert payloads.usage_of({"usage": usage}) == counts
+
+
+@pytest.mark.parametrize(
+    ("sent", "read"),
+    [
+        (-0.5, -0.5), (0, 0.0), (0.001, 0.0), (0.002, NO_LOGPROB), (1, NO_LOGPROB), (-(10**400), NO_LOGPROB),
+        (True, NO_LOGPROB), ("-0.5", NO_LOGPROB), (None, NO_LOGPROB),
+    ],
+)  # fmt: skip
+def test_a_log_probability_is_a_number_up_to_zero_and_may_be_rounded_up(sent: Any, read: float) -> None:
+    logprobs = {"tokens": ["a"], "token_logprobs": [sent]}
+    assert payloads.echoed_tokens({"choices": [{"logprobs": logprobs}]}) == [Token("a", read)]
+
+
+def test_the_last_tokens_spell_a_continuation_also_before_a_templates_blanks() -> None:
+    tokens = [Token(text, -1.0) for text in ("Where? ", "Japan", ".", " Ja", "pan ", "\n" * 11)]
+    assert payloads.trailing_tokens(tokens, " Japan") == tuple(tokens[3:])
+    assert payloads.trailing_tokens(tokens[:5], "Japan ") == tuple(tokens[3:5])
+    assert payloads.trailing_tokens(tokens, "pan") == tuple(tokens[4:])
+    assert payloads.trailing_tokens(tokens[:2], "an") == (tokens[1],), "one that begins before it counts"
+    assert payloads.trailing_tokens(tokens, "China") == () == payloads.trailing_tokens([], "Japan")
 
 
 def test_sixty_four_threads_share_one_back_end_and_its_lines(scripted_server: Server, backend: Make) -> None:
