@@ -144,13 +144,41 @@ def test_spellings_of_one_concept_are_one_cell(world: World, campaign: Campaign)
 def test_without_the_setting_full_cells_are_open_again(world: World, campaign: Campaign) -> None:
     accept(world, answer(sheet_of(world, campaign, world.nour), answer="oud"))
     assert open_slots(campaign) == 0
-    stage = campaign.stage
+    remove_setting(world, campaign.stage)
+    assert not Slot.objects.filter(cell_full=True).exists() and recount.find_differences() == []
+    assert sheet_of(world, campaign, world.tarek) is not None
+
+
+def remove_setting(world: World, stage: Stage) -> None:
     content = stages.content_of(stage) | {"coverage": {}}
     stages.save_draft(stage, content, stages.revision(stage, None), world.mara, timezone.now())
     stages.publish(stage, stages.revision(stage, stages.draft_of(stage)), world.mara, timezone.now())
     process_derivations()
+
+
+def test_without_the_setting_full_cells_of_a_closed_campaign_stay_closed(world: World, campaign: Campaign) -> None:
+    accept(world, answer(sheet_of(world, campaign, world.nour), answer="oud"))
+    lifecycle.close(campaign, None, timezone.now())
+    places = list(Slot.objects.order_by("pk").values_list("pk", "wanted", "cell_full"))
+    remove_setting(world, campaign.stage)
+    assert list(Slot.objects.order_by("pk").values_list("pk", "wanted", "cell_full")) == places
+    assert Slot.objects.filter(cell_full=True).count() == 6 and recount.find_differences() == []
+
+
+def test_cells_of_conditions_close_and_open_as_those_of_concepts_do(world: World, campaign: Campaign) -> None:
+    stage = campaign.stage
+    stage.coverage = WANTED | {"columns": "conditions", "names": ["natural", "generated"]}
+    stage.save()
+    stage.items.update(condition="natural")
+    for item in add(stage, "music", 2):
+        Item.objects.filter(pk=item.pk).update(condition="generated")
+    lifecycle.add_slots(campaign)
+    review = accept(world, answer(sheet_of(world, campaign, world.nour), answer="oud"))
+    full = Slot.objects.filter(cell_full=True).values_list("unit__item__condition", flat=True)
+    assert list(full) == ["natural"] * 6 and recount.find_differences() == []
+    reject(world, review)
+    process_derivations()
     assert not Slot.objects.filter(cell_full=True).exists() and recount.find_differences() == []
-    assert sheet_of(world, campaign, world.tarek) is not None
 
 
 def test_cells_of_answers_that_count_at_once_close_too(world: World, campaign: Campaign) -> None:
