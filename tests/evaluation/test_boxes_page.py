@@ -1,11 +1,12 @@
 """Boxes of people and models on the agreement and model pages: a box has no code, and stands there by its overlap."""
 
 import json
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
-from annotation.models import Campaign
+from annotation.models import Annotation, Campaign
 from annotation.services.campaigns import lifecycle
 from benchmarks.models import Item, Stage
 from evaluation.reports.boxes_page import model_overlap, people_overlap
@@ -54,7 +55,8 @@ def coco(world: World, campaign: Campaign, *more: tuple[int, int, int, int]) -> 
 
 
 def page(world: World, name: str) -> Any:
-    return world.client(world.mara).get(f"/b/{world.benchmark.slug}/{name}/")
+    path, _mark, query = name.partition("?")
+    return world.client(world.mara).get(f"/b/{world.benchmark.slug}/{path}/?{query}")
 
 
 def of_people(world: World) -> dict[str, Any]:
@@ -96,6 +98,30 @@ def test_coco_file_is_compared_with_people(world: World, campaign: Campaign) -> 
     assert (row["name"], overlap["number"]["value"], overlap["number"]["n"]) == ("GLIP", "0.88", "n = 2 × 2")
     assert left_out["text"] == "1"
     assert "GLIP" in shown.content.decode()
+
+
+def test_the_page_of_models_compares_the_answers_that_are_asked_for(world: World, campaign: Campaign) -> None:
+    coco(world, campaign)
+    first, second, third = world.items
+    Item.objects.filter(pk=first.pk).update(concept="dance", condition="natural")
+    Item.objects.filter(pk=second.pk).update(concept="music", condition="natural")
+    Item.objects.filter(pk=third.pk).update(concept="music", condition="generated")
+    theirs = Annotation.objects.filter(rater__name="two")
+    assert theirs.update(submitted_at=datetime(2026, 3, 9, 12, tzinfo=UTC)) == 3
+    Annotation.objects.filter(rater__name="one").update(submitted_at=datetime(2026, 3, 1, 12, tzinfo=UTC))
+    theirs.filter(assignment__unit__item=third).update(counted=False, uncounted_because="excluded")
+
+    def people_of(query: str) -> tuple[str, str]:
+        rows = page(world, f"models?{query}").context["people"]["groups"][0]["rows"]
+        [number] = [row["cells"][0]["number"] for row in rows if row["name"] == "Egypt"]
+        return number.get("value", "none"), number.get("n", "none")
+
+    assert people_of("") == ("0.75", "n = 2 × 2")  # (1 + 1/2) / 2
+    assert people_of("counted=all") == ("0.50", "n = 3 × 2")
+    assert people_of("concept=dance") == ("1.00", "n = 1 × 2")
+    assert people_of("condition=generated&counted=all") == ("0.00", "n = 1 × 2")
+    assert people_of("since=2026-03-01&until=2026-03-09") == ("0.75", "n = 2 × 2")
+    assert people_of("until=2026-03-08")[0] == people_of("since=2026-03-02")[0] == "none"
 
 
 def test_a_picture_that_nobody_drew_for_is_not_left_out(world: World, campaign: Campaign) -> None:
