@@ -97,9 +97,7 @@ def _empty_reasons(reading: Reading, counts: ChainCounts) -> dict[int, Note]:
         reasons |= of_app(reading)
     for stage in reading.stages:
         if source := _unpaired_source(reading, stage, counts):
-            text = _("Stuck: no pairs from “%(stage)s”") % {"stage": source.name}
-            url = pair_settings_address(reading.benchmark, stage) if reading.works else ""
-            reasons[stage.pk] = Note(text, url, "late")
+            reasons.setdefault(stage.pk, _unpaired_note(reading, stage, source))
         elif mixed := _mixed_note(reading, stage):
             reasons[stage.pk] = mixed
     return reasons
@@ -114,9 +112,17 @@ def _mixed_note(reading: Reading, stage: Stage) -> Note | None:
     return Note(_("Stuck: %(problem)s") % {"problem": mixed_text(stage, n)}, url, "late")
 
 
+def _unpaired_note(reading: Reading, stage: Stage, source: Stage) -> Note:
+    """Pairs by likeness may be none, which holds nothing up."""
+    url = pair_settings_address(reading.benchmark, stage) if reading.works else ""
+    if should_have_pairs(stage):
+        return Note(_("Stuck: no pairs from “%(stage)s”") % {"stage": source.name}, url, "late")
+    return Note(_("No items of “%(stage)s” are alike enough") % {"stage": source.name}, url)
+
+
 def _unpaired_source(reading: Reading, stage: Stage, counts: ChainCounts) -> Stage | None:
-    """The first stage that this one pairs, if they are complete and it has no item, but should."""
-    if not should_have_pairs(stage) or reading.items[stage.pk].total:
+    """The first stage that this one pairs, if they are complete and it has no item."""
+    if (stage.derivation or {}).get("kind") != "pair" or reading.items[stage.pk].total:
         return None
     sources = [source for source in reading.stages if source.key in stage.derivation.get("from", ())]
     totals = [counts.totals[source.pk] for source in sources]

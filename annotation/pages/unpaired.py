@@ -11,5 +11,6 @@ def should_have_pairs(stage: Stage) -> bool:
 
 
 def pair_settings_address(benchmark: Benchmark, stage: Stage) -> str:
-    """Where is chosen what pairs must share."""
-    return address("annotation:compose", benchmark, stage.pk, at="derivation.params.by") + "#s-items"
+    """Where is chosen what pairs must share, or how alike they must be."""
+    place = "by" if should_have_pairs(stage) else "similar.least"
+    return address("annotation:compose", benchmark, stage.pk, at=f"derivation.params.{place}") + "#s-items"

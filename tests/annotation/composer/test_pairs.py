@@ -304,6 +304,21 @@ def test_a_stage_of_pairs_takes_those_that_a_model_finds_alike(world: World, tex
     assert reply.status_code == 422 and 'data-to="derivation.params.similar.least"' in reply.content.decode()
 
 
+def test_where_no_two_items_are_alike_enough_the_board_says_so(world: World, texts: Stage) -> None:
+    for number, item in enumerate(texts.items.order_by("pk")):
+        vector = [float(place == number) for place in range(4)]
+        ItemFact.objects.create(item=item, key="text_vector", value=vector, source="tiny")
+    client = world.client(world.mara)
+    stage, url = pair_stage(world, client)
+    post_form(client, url, "save", change={"s:derivation.params.similar.fact": "text_vector"})
+    assert post_form(client, url, "publish").status_code == 302
+    create_open_campaign(Stage.objects.get(pk=stage.pk), world.egypt)
+    Participation.objects.update(last_seen_at=timezone.now() - timedelta(minutes=5))
+    html = client.get(f"/b/{world.benchmark.slug}/").text
+    assert "No items of “Texts” are alike enough" in html and "Stuck" not in html
+    assert "at=derivation.params.similar.least#s-items" in html, "to the limit"
+
+
 def test_pairs_by_what_nothing_has_say_so_in_the_form_and_on_the_board(world: World, texts: Stage) -> None:
     """The texts came without a concept, so none share one."""
     client = world.client(world.mara)
