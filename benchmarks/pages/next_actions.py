@@ -29,7 +29,7 @@ class Rank(IntEnum):
     OPEN = 40  # no stage is open
     REVIEW = 50  # answers wait for review
     ADJUDICATE = 60  # disagreements wait for a decision
-    ENCODE = 63  # an open stage gets pairs that an encoder finds, and none was run
+    ENCODE = 63  # an open stage has no items until a model was run: pairs by an encoder, or proposals
     FILL = 65  # an open stage has no items and a page makes them, or none of its items may be answered
     PLAN = 70  # no model was asked
     RUNS = 75  # runs of models failed, or stand still

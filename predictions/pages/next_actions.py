@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotation.models import Annotation, Campaign, Outcome
-from annotation.queries.opened_stages import opened_stages
+from annotation.queries.opened_stages import opened_stages, running_stages
 from annotation.services.derivation.run_choice import judges_models, stages_without_choice
 from benchmarks.access import is_permitted
 from benchmarks.models import Benchmark, Item, Stage
@@ -69,6 +69,48 @@ def start_vectors(benchmark: Benchmark, user: User) -> NextAction | None:
         facts_page(source, kind),
         _("Its pairs are the items that an encoder finds alike. Start it once."),
     )
+
+
+def ask_for_proposals(benchmark: Benchmark, user: User) -> NextAction | None:
+    """An open stage shows what a model proposes in another one, and no model was asked there."""
+    wanted = next(iter(_without_proposals(benchmark)), None) if is_permitted(user, benchmark, "work_on") else None
+    if wanted is None:
+        return None
+    stage, proposing = wanted
+    return NextAction(
+        _("“%(stage)s” waits for what a model says in “%(source)s”.") % {"stage": stage.name, "source": proposing.name},
+        _("Ask models"),
+        reverse("predictions:ask_models", args=[benchmark.slug]),
+        _("People correct what a model proposes. No model was asked yet."),
+    )
+
+
+def _without_proposals(benchmark: Benchmark) -> list[tuple[Stage, Stage]]:
+    """Open stages without items, each with the stage where a model is to propose for them and none was asked."""
+    stages = {stage.key: stage for stage in benchmark.stages.all()}
+    proposals = ((stage, (stage.derivation or {}).get("params", {}).get("proposals")) for stage in stages.values())
+    wanted = [
+        (stage, stages[row["stage"]])
+        for stage, row in proposals
+        if isinstance(row, Mapping) and row.get("stage") in stages
+    ]
+    filled, running = (
+        (stages_with_items(benchmark), running_stages(benchmark)) if wanted else (frozenset(), frozenset())
+    )
+    return [
+        (stage, proposing)
+        for stage, proposing in wanted
+        if stage.pk in running - filled and proposing.pk in filled and _without_run(benchmark, [proposing])
+    ]
+
+
+def proposals_wait(reading: Reading) -> Mapping[int, Note]:
+    """Why stages have no items: no model was asked for what people are to correct there."""
+    url = reverse("predictions:ask_models", args=[reading.benchmark.slug]) if reading.works else ""
+    return {
+        stage.pk: Note(_("Stuck: no model was asked in “%(source)s”") % {"source": proposing.name}, url, "late")
+        for stage, proposing in _without_proposals(reading.benchmark)
+    }
 
 
 def pairs_wait(reading: Reading) -> Mapping[int, Note]:

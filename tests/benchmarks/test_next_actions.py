@@ -534,6 +534,28 @@ def test_pairs_that_an_encoder_finds_lead_to_its_run(world: World) -> None:
     assert "needs an encoder run" not in text_of(page.page) and "Follows “Concepts”" in text_of(page.page)
 
 
+def test_a_stage_that_corrects_proposals_leads_to_asking_a_model(world: World) -> None:
+    benchmark = from_recipe(world, "3xcm")
+    stages = {stage.key: stage for stage in benchmark.stages.all()}
+    open_first(world, stage=stages["labels"])
+    make_items(stages["images"], 1)
+    stuck = "Stuck: no model was asked in “Labels by a model”"
+    assert stuck not in text_of(visit(world, world.mara, benchmark).page), "there are no pictures to ask about"
+    make_items(stages["tagging"], 2)
+    action = shown(world, world.mara, benchmark)
+    assert "“Multi-concept labelling” waits for what a model says in “Labels by a model”." in action
+    page = visit(world, world.mara, benchmark)
+    assert stuck in text_of(page.page)
+    page.follow("Ask models")
+    campaign, model = (
+        open_first(world, stage=stages["tagging"]),
+        Rater.objects.create(kind="model", name="Tagger", team=world.team),
+    )
+    Run.objects.create(benchmark=benchmark, rater=model, campaign=campaign, task=Run.Task.ANSWERS)
+    page = visit(world, world.mara, benchmark)
+    assert stuck not in text_of(page.page) and "waits for what a model says" not in text_of(page.page)
+
+
 def test_who_can_do_nothing_is_told_so(world: World) -> None:
     for person in (world.reviewer, world.site_admin):
         assert "Nothing waits for you here." in shown(world, person)
