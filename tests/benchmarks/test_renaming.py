@@ -1,12 +1,13 @@
 """Names that people merged: which one stays, and how items and what is made of them take it."""
 
 import random
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from benchmarks.rules.derivations import Derivation, DerivationError, DerivationSource, PictureRef, Result
-from benchmarks.rules.derivations.renaming import Rename, merged_names, rename_items
+from benchmarks.rules.derivations import Derivation, DerivationError, DerivationSource, ItemDraft, PictureRef, Result
+from benchmarks.rules.derivations.renaming import Rename, merged_names, rename_items, with_found_names
 
 RENAME = Rename("concept", "merges")
 
@@ -74,6 +75,16 @@ def test_pictures_of_merged_words_lie_on_one_sheet_of_their_country() -> None:
     assert {draft.key: len(draft.images) for draft in drafts} == {"train/Brazil": 2, "tea/Brazil": 1}
     sheet = next(draft for draft in drafts if draft.concept == "train")
     assert sheet.context["concept_as_found"] == ["railway", "train"]
+
+
+def test_a_picture_of_a_sheet_has_its_own_name_and_not_those_of_the_others() -> None:
+    railway, train = (result.item for result in rename_items(items("railway", "train"), RENAME, {"railway": "train"}))
+    sheet = replace(train, id=9, context={"concept_as_found": ["railway", "train"]}, parts={"a": railway, "b": train})
+    drafts = [ItemDraft(key="train", sources=((9, None),), concept="train", context=dict(train.context))]
+    [draft] = with_found_names(drafts, [Result(item=sheet)], RENAME)
+    assert draft.context == {}
+    [draft] = with_found_names(drafts, [Result(item=replace(sheet, parts=None))], RENAME)
+    assert draft.context == {"concept_as_found": ["railway", "train"]}, "a list stays one"
 
 
 def test_what_a_name_in_the_context_says_can_be_renamed_too() -> None:

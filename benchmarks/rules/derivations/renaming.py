@@ -109,17 +109,26 @@ def _renamed(item: DerivationSource, rename: Rename, names: Names) -> Derivation
 
 
 def with_found_names(drafts: Sequence[ItemDraft], results: Iterable[Result], rename: Rename) -> list[ItemDraft]:
-    """Drafts that keep the name as it was found; of several sources with several names all of them, as a list."""
-    found_as = {result.item.id: result.item.context.get(rename.as_found) for result in results}
+    """Drafts that keep the name as it was found; of several sources with several names all of them, as a list.
+
+    A picture of a sheet has its own name, whatever the others of the sheet were found by.
+    """
+    results = list(results)
+    whole = [result.item for result in results if result.item.parts is None]
+    found_as = {item.id: item.context.get(rename.as_found) for item in whole}
     own = {result.item.id: rename.value_of(result.item) for result in results}
     if not any(found_as.values()):
         return [*drafts]
     return [_with_found(draft, rename, found_as, own) for draft in drafts]
 
 
+def _names(found_as: Any) -> list[str]:
+    return [str(name) for name in found_as] if isinstance(found_as, list | tuple) else [str(found_as)]
+
+
 def _with_found(draft: ItemDraft, rename: Rename, found_as: Mapping[int, Any], own: Mapping[int, str]) -> ItemDraft:
     items = {item for item, _annotation in draft.sources}
     if rename.as_found in draft.context or not any(found_as.get(item) for item in items):
         return draft
-    names = sorted({str(found_as.get(item) or own.get(item, "")) for item in items})
+    names = sorted({name for item in items for name in _names(found_as.get(item) or own.get(item, ""))})
     return replace(draft, context={**draft.context, rename.as_found: names[0] if len(names) == 1 else names})
