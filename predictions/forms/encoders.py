@@ -14,7 +14,7 @@ from predictions.forms.knowledge import index_label
 from predictions.models import Collection, Endpoint, KnowledgeIndex, Query, Run
 from predictions.models.facts import BASE_SIMILARITY, OBJECTS, SCORE, TEXT_VECTOR
 from predictions.queries.knowledge import indexes_of
-from predictions.services.collections import builder
+from predictions.services.collections import builder, people_texts
 from predictions.services.collections.written_queries import has_model_texts
 from predictions.services.encoders import encoder_runs
 from predictions.services.encoders.fact_requests import NEEDS, FactPlan
@@ -176,6 +176,8 @@ class CollectionBuildForm(StyledFormMixin, forms.Form):
             self.fields[name].empty_label = _("None")  # type: ignore[attr-defined]
         self.fields["stage"].initial = _searched_stage(benchmark)
         self.fields["queries"].initial = _recipe_queries(benchmark)
+        for name, pk in _stages_of_people(benchmark).items():
+            self.fields[name].initial = pk
         if not has_model_texts(benchmark):
             del self.fields["queries_by_models"]
 
@@ -228,6 +230,21 @@ def _searched_stage(benchmark: Benchmark) -> int | None:
     imported = [stage for stage in stages.values() if not stage.derivation and not stage.target_answers]
     pictured = (stage for stage in imported if stage.pictures == Stage.Pictures.ONE)
     return next((stage.pk for stage in pictured if stage.items.filter(withdrawn_at=None).exists()), asked.pk)
+
+
+def _stages_of_people(benchmark: Benchmark) -> dict[str, int]:
+    """Stages in which people correct labels, merge concepts and name them, as far as the benchmark's stages tell."""
+    stages = {stage.key: stage.pk for stage in benchmark.stages.all()}
+    stages_by_field: dict[str, int] = {}
+    for stage in benchmark.stages.order_by("position"):
+        params = (stage.derivation or {}).get("params", {})
+        if (params.get("proposals") or {}).get("field") == people_texts.LABELS:
+            stages_by_field.setdefault("labels_from", stage.pk)
+        if (merging := (params.get("rename") or {}).get("by")) in stages:
+            stages_by_field.setdefault("renamed_by", stages[merging])
+        if people_texts.NATIVE_NAME in {field.get("key") for field in stage.sheet.get("fields", ())}:
+            stages_by_field.setdefault("names_from", stage.pk)
+    return stages_by_field
 
 
 def _recipe_queries(benchmark: Benchmark) -> list[str]:

@@ -9,8 +9,10 @@ from django.urls import reverse
 from django.utils import timezone
 
 from benchmarks.models import Item, ItemFact, ItemImage, Stage
+from benchmarks.services.benchmarks import create_from_recipe
 from benchmarks.services.intake import judging
 from jobs.services import runner
+from predictions.forms.encoders import CollectionBuildForm
 from predictions.models import Collection, Query, Run
 from predictions.services.collections import builder
 from predictions.services.collections.builder import CollectionPlan
@@ -118,6 +120,18 @@ def test_of_a_made_collection_each_query_set_says_what_it_lacks(world: World) ->
     for name in ("native", "plain", "descriptor"):
         assert f"“{name}” has no query for 4 pictures. 4: no words in the language of its country." in html, name
     assert "concept_in_native" in html
+
+
+def test_the_stages_where_people_correct_merge_and_name_are_chosen_already(world: World) -> None:
+    benchmark = create_from_recipe(world.team, "3xcm", "Words", "words", world.owner)
+    form = CollectionBuildForm(benchmark=benchmark)
+    chosen = {name: form[name].initial for name in ("labels_from", "renamed_by", "names_from", "queries_from")}
+    keys = {stage.pk: stage.key for stage in benchmark.stages.all()}
+    assert {name: keys.get(pk) for name, pk in chosen.items()} == {
+        "labels_from": "labels", "renamed_by": "merges", "names_from": "concepts", "queries_from": None,
+    }  # fmt: skip
+    empty = CollectionBuildForm(benchmark=world.benchmark)
+    assert not any(empty[name].initial for name in chosen)
 
 
 def test_without_the_packages_the_page_says_so(world: World, monkeypatch: Any) -> None:
