@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
 from urllib.parse import urlencode
@@ -228,6 +228,11 @@ class TableInputs:
     def preferred(self, grouped: Mapping[Collection, list[Run]]) -> str:
         """The collection that another choice of the address needs, for who has such; else empty."""
         return ""
+
+    def leave_out(self, runs: Iterable[Run]) -> None:
+        """Runs that were read and that no row shows: the note of what was counted does not name them."""
+        for run in runs:
+            self.used_runs.pop(run.pk, None)
 
     def choose_runs(self, runs: Sequence[Run], labels: Mapping[int, str], known: Sequence[str] = ()) -> list[Run]:
         """Those of the runs that the address asks for, else all. `known`: ids of runs over other collections, which

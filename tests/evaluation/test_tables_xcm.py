@@ -251,7 +251,9 @@ def test_other_query_sets_and_prompts_stand_in_their_own_tables(benchmark: Bench
         table(benchmark, "query-sets")
     trials(new_collection, rater, THREE, [("train", "Japan", (0.1, 0.9, 0.2))], "casual")
     trials(new_collection, rater, THREE, [("train", "Japan", (0.1, 0.2, 0.9))], "plain", system_prompt="semantics")
-    assert [row.label for row in table(benchmark, "association").rows] == ["CLIP-L/14"]
+    association = table(benchmark, "association")
+    assert [row.label for row in association.rows] == ["CLIP-L/14"]
+    assert [(run.query_set, run.system_prompt) for run in association.runs] == [("plain", "")], "what was counted"
     sets = table(benchmark, "query-sets")
     assert cells(sets, "casual")["Language-biased"].shown == "100.00" and cells(sets, "casual")["Object relevant"].empty
     prompts = table(benchmark, "prompts")

@@ -86,7 +86,11 @@ def three_candidate_runs(inputs: TableInputs, *, main: bool = True) -> list[Tria
     score_sets = [one for one in choices_of(runs, THREE) if not one.described]
     if not score_sets:
         raise MissingData(_("No run has trials of three candidates. Import trials and similarities."))
-    return select_query_sets(score_sets, "plain") if main else score_sets
+    if not main:
+        return score_sets
+    kept = select_query_sets(score_sets, "plain")
+    inputs.leave_out({scores.run for scores in score_sets} - {scores.run for scores in kept})
+    return kept
 
 
 def credit_of(inputs: TableInputs, choices: TrialScores) -> Floats:

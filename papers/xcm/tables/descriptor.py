@@ -72,7 +72,9 @@ def six_candidate_runs(inputs: TableInputs) -> list[TrialScores]:
     score_sets = [scores for scores in choices_of(runs, SIX) if scores.described]
     if not score_sets:
         raise MissingData(NO_SIX)
-    return select_query_sets(score_sets, "descriptor")
+    kept = select_query_sets(score_sets, "descriptor")
+    inputs.leave_out({scores.run for scores in score_sets} - {scores.run for scores in kept})
+    return kept
 
 
 def build_overall(inputs: TableInputs) -> Table:
