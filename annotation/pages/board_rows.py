@@ -8,6 +8,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotation.models import Campaign
+from annotation.pages.kept_pictures import waiting_pictures
 from annotation.pages.mixed_pairs import mixed_text, remedy_address
 from annotation.pages.unpaired import pair_settings_address, should_have_pairs
 from annotation.queries.board_counts import ChainCounts, CohortCounts, chain_counts, count_recent_answers
@@ -40,7 +41,8 @@ def cohort_rows(reading: Reading) -> Rows:
     counts = chain_counts(reading.stages, reading.at)
     reasons = _empty_reasons(reading, counts)
     rows = [_row(reading, counts, cohort, reasons) for cohort in counts.cohorts]
-    totals = ((stage.pk, _total_cell(reading, stage, counts)) for stage in reading.stages)
+    waiting = waiting_pictures(reading.stages)
+    totals = ((stage.pk, _total_cell(reading, stage, counts, waiting.get(stage.pk, 0))) for stage in reading.stages)
     cells = {stage: cell for stage, cell in totals if cell is not None}
     people = sum(counts.members.values())
     note = ngettext("%(n)s person", "%(n)s people", people) % {"n": board_number(people)}
@@ -173,9 +175,10 @@ def _cell(reading: Reading, chain: ChainCounts, stage: Stage, cohort: Cohort) ->
     return Cell(counts.answered, counts.wanted, url, notes, is_stuck=bool(stuck))
 
 
-def _total_cell(reading: Reading, stage: Stage, counts: ChainCounts) -> Cell | None:
+def _total_cell(reading: Reading, stage: Stage, counts: ChainCounts, pictures: int) -> Cell | None:
+    """`pictures`: of its sheets, how many wait for another person."""
     total, items = counts.totals[stage.pk], reading.items[stage.pk]
-    waits = _fact_waits(reading, stage, sum(items.waiting.values()))
+    waits = [*_fact_waits(reading, stage, sum(items.waiting.values())), *_picture_waits(reading, stage, pictures)]
     mixed = [note] if (note := _mixed_note(reading, stage)) and total.rows else []
     if not total.wanted and not total.answered:
         dropped = ngettext("%(n)s dropped", "%(n)s dropped", items.dropped) % {"n": board_number(items.dropped)}
@@ -236,6 +239,15 @@ def _waits(reading: Reading, stage: Stage, counts: CohortCounts, cohort: Cohort 
     if n := open_disputes:
         waits.append((n, ngettext("%(n)s waits for adjudication", "%(n)s wait for adjudication", n), ""))
     return [Note(text % {"n": board_number(n)}, url, "wait") for n, text, url in waits]
+
+
+def _picture_waits(reading: Reading, stage: Stage, n: int) -> list[Note]:
+    """Pictures about which people disagree, or were not sure, go no further."""
+    if not n:
+        return []
+    text = ngettext("%(n)s picture waits for adjudication", "%(n)s pictures wait for adjudication", n)
+    url = address("annotation:kept_pictures", reading.benchmark, stage.pk, show="waits") if reading.works else ""
+    return [Note(text % {"n": board_number(n)}, url, "wait")]
 
 
 def _fact_waits(reading: Reading, stage: Stage, n: int) -> list[Note]:

@@ -1,11 +1,14 @@
 """Which pictures of a stage's sheets go on, which are dropped for which, and which wait for another person."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from django.db.models import Count, Q
+from django.db.models.fields.json import KeyTextTransform
 from django.utils.translation import gettext_lazy
 
+from annotation.models import Annotation
 from annotation.queries.results_used import UNGROUP, ResultsUsed, later_stages, results_used
 from annotation.services.derivation.accepted_results import results_for
 from benchmarks.models import Image, Stage
@@ -69,15 +72,44 @@ def kept_pictures(stage: Stage, show: PictureState, start: int = 0) -> KeptPictu
     return KeptPicturesPage(used, dropped, waiting, max(0, used.total - len(votes)), _rows(shown), further)
 
 
-def _votes(stage: Stage, later: Stage) -> Iterator[Voted]:
-    """Of all pictures whose sheet has its answers, sorted by sheet."""
+def waiting_pictures(stages: Sequence[Stage]) -> dict[int, int]:
+    """By the id of a stage of sheets, how many pictures wait for another person; stages without one are left out.
+
+    Only sheets are read whose answers differ, or where somebody was not sure: of others no picture waits.
+    """
+    by_key = {stage.key: stage for stage in stages}
+    counts: dict[int, int] = {}
+    for later in stages:
+        if (later.derivation or {}).get("kind") != UNGROUP:
+            continue
+        for stage in (by_key[key] for key in later.derivation.get("from", ()) if key in by_key):
+            disputed = _disputed_sheets(stage, str(later.derivation.get("params", {}).get("field", FIELD)))
+            votes = _votes(stage, later, disputed) if disputed else ()
+            if n := sum(vote.state == PictureState.WAITS for _sheet, _role, vote in votes):
+                counts[stage.pk] = n
+    return counts
+
+
+def _disputed_sheets(stage: Stage, field: str) -> list[int]:
+    """Ids of items with several answers, or with one of somebody who was not sure."""
+    answers = Annotation.objects.filter(assignment__campaign__stage=stage, live=True, counted=True)
+    counted = answers.order_by().values("assignment__unit__item").annotate(
+        kinds=Count(KeyTextTransform(field, "answers"), distinct=True),
+        doubts=Count("pk", filter=Q(**{f"answers__{field}__unsure__0__isnull": False})),
+    )  # fmt: skip
+    disputed = counted.filter(Q(kinds__gt=1) | Q(doubts__gt=0))
+    return list(disputed.values_list("assignment__unit__item", flat=True))
+
+
+def _votes(stage: Stage, later: Stage, items: Collection[int] | None = None) -> Iterator[Voted]:
+    """Of all pictures whose sheet, or whose sheet of these, has its answers; sorted by sheet."""
     try:
         derivation = Derivation.from_json(later.derivation)
     except DerivationError:
         return
     if derivation is None:
         return
-    results: Sequence[Result] = results_for(later, derivation, [stage], None)
+    results: Sequence[Result] = results_for(later, derivation, [stage], None, items=items)
     for sheet in group_by_item(results):
         groupings = groupings_of(sheet, str(derivation.params.get("field", FIELD)))
         for role, vote in count_votes(groupings).items():

@@ -8,10 +8,14 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
+from annotation.pages.kept_pictures import waiting_pictures
+from annotation.queries.results_used import UNGROUP
 from benchmarks.access import benchmark_for
+from benchmarks.models import Stage
 from benchmarks.services.intake.filter_versions import FiltersChanged
 from benchmarks.services.intake.judging import version_number
 from jobs.formats.numbers import parse_int
@@ -64,11 +68,12 @@ def build_collection(request: HttpRequest, slug: str) -> HttpResponse:
     form = CollectionBuildForm(*posted, benchmark=benchmark)
     if posted and form.is_valid():
         try:
-            result = builder.build_collection(form.plan(), current_user(request))
+            plan = form.plan()
+            result = builder.build_collection(plan, current_user(request))
         except FileRunRefused as refused:
             form.add_error(None, str(refused))
         else:
-            for sentence in build_message(result):
+            for sentence in [*build_message(result), *_waiting_text(plan.stage)]:
                 messages.info(request, sentence)
             return redirect("predictions:index", benchmark.slug)
     context = page_context(request, benchmark, form=form, groups=form.groups())
@@ -81,7 +86,7 @@ def build_message(result: builder.BuildResult) -> list[str]:
     counts: dict[str, Any] = {"entries": result.entries, "queries": sum(result.queries.values()), "sets": sets}
     sentences = [
         _("The collection has %(entries)s entries and no query. No model can search it.") % counts,
-        _("Create it again under another name or version, with queries."),
+        _("An encoder can make vectors of it. To search it, create it again under another name, with queries."),
     ]
     sentences = (
         [_("The collection has %(entries)s entries and %(queries)s queries: %(sets)s.") % counts] if sets else sentences
@@ -91,6 +96,20 @@ def build_message(result: builder.BuildResult) -> list[str]:
         if reasons:
             told = {"set": name, "n": sum(why.values()), "reasons": reasons}
             sentences.append(_("“%(set)s” has no query for %(n)s pictures. %(reasons)s.") % told)
+    return sentences
+
+
+def _waiting_text(stage: Stage) -> list[str]:
+    """Of a stage of pictures that people keep: how many wait for another person, and are not in a collection."""
+    sentences = []
+    by_stage = waiting_pictures(list(stage.benchmark.stages.all())) if stage.derivation.get("kind") == UNGROUP else {}
+    for source in stage.benchmark.stages.filter(pk__in=by_stage, key__in=stage.derivation.get("from", ())):
+        text = ngettext(
+            "%(n)s picture of “%(stage)s” waits for adjudication and is not in it.",
+            "%(n)s pictures of “%(stage)s” wait for adjudication and are not in it.",
+            by_stage[source.pk],
+        )
+        sentences.append(text % {"n": by_stage[source.pk], "stage": source.name})
     return sentences
 
 

@@ -7,6 +7,7 @@ import pytest
 from django.utils import timezone
 
 from annotation.models import Campaign
+from annotation.pages.kept_pictures import waiting_pictures
 from annotation.services.answers import submit
 from annotation.services.derivation import derived_items
 from benchmarks.models import Benchmark, Item, Stage
@@ -126,6 +127,24 @@ def test_a_tie_waits_until_a_third_person_settles_it() -> None:
     assert len(keys(chain.unique)) == 3
 
 
+def test_a_tie_is_told_on_the_board_and_with_a_collection_until_it_is_settled(world: World) -> None:
+    chain = Chain(target=2, benchmark=world.benchmark, cohort=world.brazil)
+    first, second = chain.person(), chain.person()
+    chain.group(first, *DROP)
+    client, board = world.client(world.mara), f"/b/{world.benchmark.slug}/"
+    assert "adjudication" not in client.get(board).text, "the sheet waits for a second answer"
+    chain.group(second, *KEEP)
+    assert "1 picture waits for adjudication" in client.get(board).text
+    data = {"stage": chain.unique.pk, "name": "Kept", "version": "1", "what": "images", "seed": "1", "queries": []}
+    reply = client.post(f"{board}predictions/collection/make/", data, follow=True).text
+    assert "1 picture of “Sheets” waits for adjudication and is not in it." in reply
+    assert [chain.sheets.pk, 1] in map(list, waiting_pictures(list(world.benchmark.stages.all())).items())
+    [item] = live_items(chain.settling)
+    number = 1 + item.context["answers"].index(next(a for a in item.context["answers"] if len(a["groups"]) == 3))
+    chain.group(chain.person(), campaign=chain.settle, decision=str(number), reason="Two different buses")
+    assert waiting_pictures(list(world.benchmark.stages.all())) == {}
+
+
 def test_not_sure_of_one_person_goes_to_a_second_one() -> None:
     chain = Chain()
     person = chain.person()
@@ -156,6 +175,8 @@ def test_the_page_says_how_many_go_on_and_which_picture_a_dropped_one_repeats(wo
     waiting = page_of(world, chain, "waits")
     assert "4 of 6 go on" in waiting and "Somebody was not sure." in waiting
     client = world.client(world.mara)
+    board = client.get(f"/b/{world.benchmark.slug}/").content.decode()
+    assert f'/stages/{chain.sheets.pk}/duplicates/?show=waits">1 picture waits for adjudication</a>' in board
     stage_page = client.get(f"/b/{world.benchmark.slug}/stages/{chain.sheets.pk}/").content.decode()
     assert "4 of 6 go on to <bdi>Unique</bdi>." in stage_page and "/duplicates/" in stage_page
     unique = client.get(f"/b/{world.benchmark.slug}/stages/{chain.unique.pk}/").content.decode()
