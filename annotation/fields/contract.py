@@ -221,6 +221,10 @@ class Spec(ABC, Generic[ConfigT, AnswerT]):
         """The raw value that the first of `columns` stands for in a table."""
         return cell
 
+    def sample(self, config: ConfigT) -> AnswerT | None:
+        """An answer as an example of how a file writes it; None where its codes are listed, or it is plain words."""
+        return None
+
     def uploads(self, answer: AnswerT) -> tuple[str, ...]:
         """The sha256 of each brought picture that the answer names."""
         return ()

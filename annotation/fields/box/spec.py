@@ -5,7 +5,7 @@ Where the sheet has labels, each box may have one. A box without a label is stor
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import floor, isfinite
+from math import floor, isfinite, sqrt
 from typing import Any, ClassVar, Final, Literal, NotRequired, TypeAlias, TypedDict
 
 from annotation.fields.contract import (
@@ -47,6 +47,7 @@ class Box(TypedDict):
 
 
 Answer: TypeAlias = list[Box]
+SAMPLE_AREA = 0.09
 SIDES: tuple[Side, ...] = ("x0", "y0", "x1", "y1")
 LABEL: Final = "label"
 MOST = 20
@@ -277,6 +278,18 @@ class BoxSpec(Spec[Config, Answer]):
         codes = [box.get(LABEL, "") for box in answer]
         texts = {label.code: localise(label.label, "en") for label in config.labels}
         return {**cells, "_labels": "|".join(codes), "_label_texts": "|".join(texts.get(code, code) for code in codes)}
+
+    def sample(self, config: Config) -> Answer:
+        """As many boxes as are required, of a size that the sheet takes."""
+        largest = 1.0 if config.max_area is None else config.max_area
+        smallest = config.min_area or 0.0
+        share = SAMPLE_AREA if smallest <= SAMPLE_AREA < largest else (smallest + largest) / 2
+        side = round(sqrt(share), 4)
+        start = round(min(0.1, 1 - side), 4)
+        box: Box = {"x0": start, "y0": start, "x1": round(start + side, 4), "y1": round(start + side, 4)}
+        if config.labels:
+            box["label"] = config.labels[0].code
+        return [box for _number in range(config.least)]
 
     def rubric(self, label: str, config: Config, language: str = "en") -> Rubric:
         side = {"type": "number", "minimum": 0, "maximum": 1}

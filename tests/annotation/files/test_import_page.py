@@ -4,6 +4,7 @@ import pytest
 
 from annotation.models import Annotation, Campaign
 from annotation.services.campaigns import lifecycle
+from tests.annotation.chain.factories import a_field
 from tests.annotation.files.test_answer_files import import_answers
 from tests.evaluation.data import an_open_campaign
 from tests.importing import outcomes
@@ -34,6 +35,24 @@ def test_the_example_comes_in_as_it_is(world: World, campaign: Campaign) -> None
     assert sorted(raters) == ["model"] * 2 + ["person"] * 4
     for user in (world.reviewer, world.nour, world.stranger, world.rival):
         assert world.client(user).get(path(campaign) + "?example=1").status_code == 404
+
+
+@pytest.mark.parametrize(
+    "config",
+    [{}, {"max_area": 0.3}, {"max_area": 0.05}, {"min_area": 0.2}, {"min_area": 0.9, "least": 2, "most": 2},
+     {"labels": [{"code": "lamp", "label": {"en": "Lamp"}}], "label_required": True}],
+)  # fmt: skip
+def test_the_example_of_a_sheet_of_boxes_shows_how_a_box_is_written(world: World, config: dict[str, object]) -> None:
+    stage = world.stage
+    stage.sheet = {"fields": [a_field("box", "box", **config)]}
+    stage.save()
+    world.add_items(2)
+    boxes = an_open_campaign(world)
+    page = world.client(world.mara).get(path(boxes)).content.decode()
+    assert "{&quot;x0&quot;: " in page and "fractions of the upright picture" in page
+    data = world.client(world.mara).get(path(boxes) + "?example=1").content
+    job = import_answers(boxes, data, "ratings.csv")
+    assert set(outcomes(job).values()) == {("created", "")} and len(outcomes(job)) == 6, list(job.rows.values())
 
 
 def test_the_job_says_what_stands_and_where_to_go(world: World, campaign: Campaign) -> None:
