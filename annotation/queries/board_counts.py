@@ -294,8 +294,9 @@ def opened_for_models(campaigns: Iterable[Campaign], scope: str) -> frozenset[in
         return frozenset()
     events = Event.objects.filter(scope=scope, verb="campaign.opened_for_imports", target__in=paused)
     marked = {paused[target].pk for target in events.values_list("target", flat=True)}
-    worked = Participation.objects.filter(cohort__campaign__in=marked).values_list("cohort__campaign", flat=True)
-    return frozenset(marked - set(worked))
+    # Somebody who only follows an address to a paused campaign has a participation, and no work.
+    worked = Participation.objects.filter(cohort__campaign__in=marked, assignments__isnull=False)
+    return frozenset(marked - set(worked.order_by().values_list("cohort__campaign", flat=True).distinct()))
 
 
 def _read_progress(of_row: Mapping[int, CohortCounts]) -> dict[int, Progress]:
