@@ -8,7 +8,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from annotation.models import CampaignCohort
+from annotation.models import Annotation, CampaignCohort
 from annotation.pages.mixed_pairs import open_stages_with_mixed_items, remedy_address, remedy_text, who_answers_address
 from annotation.queries.disputes import open_disputes
 from annotation.queries.opened_stages import RUNNING, lacks_people, opened_stages, running_stages
@@ -16,7 +16,7 @@ from annotation.queries.review_queue import count_waiting_answers
 from benchmarks.access import is_permitted, may_create_cohorts
 from benchmarks.models import Benchmark, Stage
 from benchmarks.pages.next_actions import NextAction
-from benchmarks.pages.stage_sources import FILLING_PAGES, filling_page, source_page
+from benchmarks.pages.stage_sources import FILLING_PAGES, FillingPage, filling_page, source_page
 from benchmarks.pages.tabs import can_review
 from benchmarks.queries.recipe_cohorts import cohorts_of_team, recipe_cohorts
 from benchmarks.queries.stage_states import stages_with_items, stages_with_kept_items
@@ -105,7 +105,7 @@ def fill_stage(benchmark: Benchmark, user: User) -> NextAction | None:
         if page is None or not page.after or stage.pk in stages_with_items(benchmark):
             continue
         source = stages.get(page.after)
-        if source is not None and source.pk in stages_with_kept_items(benchmark):
+        if source is not None and _may_fill(page, source, benchmark):
             lacking = next((stages[key] for key in page.needs if _is_empty(stages.get(key), benchmark)), None)
             if lacking is not None:
                 return _import_first(lacking, stage)
@@ -150,6 +150,14 @@ def _followers(stage: Stage, stages: Sequence[Stage], filled: Collection[int]) -
             keys.add(other.key)
             followers.append(other)
     return followers
+
+
+def _may_fill(page: FillingPage, source: Stage, benchmark: Benchmark) -> bool:
+    """Whether the page has what it makes items of."""
+    if source.pk not in stages_with_kept_items(benchmark):
+        return False
+    answers = Annotation.objects.filter(assignment__campaign__stage=source, live=True, counted=True)
+    return not page.answered or answers.exists()
 
 
 def _is_empty(stage: Stage | None, benchmark: Benchmark) -> bool:

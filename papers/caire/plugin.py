@@ -15,8 +15,10 @@ KEY = UNIVERSAL.key
 FILLED = {
     "pick": FillingPage(gettext_lazy("Contact sheets"), "predictions:pick_sheets", "prompts", ("photographs",)),
     "generated": FillingPage(gettext_lazy("Make images"), "predictions:image_stages", "prompts"),
-    "specific-concepts": FillingPage(gettext_lazy("Linked entities"), "predictions:linking"),
-    "link-check": FillingPage(gettext_lazy("Linked entities"), "predictions:linking"),
+    "specific-concepts": FillingPage(
+        gettext_lazy("Linked entities"), "predictions:linking", "specific-proposals", answered=True
+    ),
+    "link-check": FillingPage(gettext_lazy("Linked entities"), "predictions:linking", "specific"),
 }
 PLUGIN = BenchmarkPlugin(
     key="caire",

@@ -139,6 +139,26 @@ def test_pictures_that_a_page_shows_are_imported_before_the_page_is_opened(world
     assert "“Picture picking” has no items yet." in shown(world, world.mara, benchmark)
 
 
+@pytest.mark.parametrize(("stage", "source"), [("specific-concepts", "specific-proposals"), ("link-check", "specific")])
+def test_stages_of_links_lead_to_the_links_once_there_is_what_is_linked(
+    world: World, stage: str, source: str
+) -> None:
+    benchmark = from_recipe(world, "caire-universal")
+    stages = {row.key: row for row in benchmark.stages.all()}
+    opened = (stages[stage], stages["specific-proposals"])
+    open_chain(benchmark, [StageOpening(row.pk, {world.egypt.pk: 1}) for row in opened], world.mara, timezone.now())
+    name = f"“{stages[stage].name}” has no items yet."
+    assert name not in shown(world, world.mara, benchmark)
+    [item] = make_items(stages[source], 1)
+    if source == "specific-proposals":
+        assert name not in shown(world, world.mara, benchmark), "no concept is named yet"
+        campaign = stages[source].campaigns.get()
+        create_missing_slots(campaign)
+        row = campaign.cohorts.get()
+        assign(row, world.nour, row.slots.get(unit__item=item), code="3")
+    assert "on the page “Linked entities”" in shown(world, world.mara, benchmark)
+
+
 def test_items_that_wait_for_people_lead_to_the_cohorts_before_a_fact_is_decided(world: World) -> None:
     world.add_items(3)
     open_first(world)
@@ -463,6 +483,9 @@ def test_progress_leaves_out_withdrawn_items_and_campaigns_for_models(world: Wor
     open_chain(world.benchmark, [StageOpening(later.pk, {world.egypt.pk: 0})], world.mara, timezone.now())
     create_missing_slots(later.campaigns.get())
     assert "“Relevance rating” has 1 of 2." in shown(world, world.mara)
+    visited = world.client(world.nour).get(f"/work/{later.campaigns.get().pk}/")
+    assert "This campaign is paused." in visited.content.decode()
+    assert "“Relevance rating” has 1 of 2." in shown(world, world.mara), "a visit is no work"
 
 
 def test_the_board_and_the_action_of_one_page_read_the_answers_once_and_the_next_page_reads_them_again(
