@@ -53,7 +53,8 @@ def questions(sheet: Sheet, language: str) -> list[Question]:
 
 
 def rows(sheet: Sheet, items: Sequence[str], cohorts: Sequence[str], *, has_target: bool) -> list[list[str]]:
-    """A person of each cohort and a model, with the first codes there are, and boxes of no picture. They stand for nobody: write over them."""
+    """A person of each cohort and a model, with the first codes there are, and boxes of no picture. They stand for
+    nobody: write over them."""
     asked = [field for field in sheet.fields if example_value(field) and field.show_if is None]
     raters = [(cohort, f"rater-{number}", "person", "") for number, cohort in enumerate(cohorts, start=1)]
     raters.append(("", "model-1", "model", "main"))

@@ -42,7 +42,8 @@ def perform(request: HttpRequest, slug: str) -> HttpResponseBase:
     if posted.lacks_reason:
         context = {
             "benchmark": benchmark, "posted": posted, "query": request.POST.get("query", ""),
-            "was_asked": "reason" in request.POST, "rule_facts": _rule_facts(posted), "nav": tabs_for(request.user, benchmark, "items"),
+            "was_asked": "reason" in request.POST, "rule_facts": _rule_facts(posted),
+            "nav": tabs_for(request.user, benchmark, "items"),
             "who_place": benchmark.name,
         }  # fmt: skip
         return render(request, "annotation/item_action_reason.html", context)

@@ -90,7 +90,7 @@ class ImportForm(StyledFormMixin, forms.Form):
     def _zip_wanted(self, has_manifest: bool) -> str:
         wanted = _("Choose a zip with the pictures.")
         if not has_manifest:
-            return wanted
+            return str(wanted)
         alone = _("Rows of items that exist need none: tick “%(complete)s” or “%(correct)s”.")
         names = {"complete": self.fields["complete"].label, "correct": self.fields["correct_facts"].label}
         return f"{wanted} {alone % names}"

@@ -132,7 +132,9 @@ def _record(row: Mapping[str, Any], words: Vocabulary, defaults: Defaults) -> Re
         concept=words.concept(values["concept"]),
         origin=country,
         condition=words.condition(values["condition"] or defaults.condition),
-        source=values["source"] or (defaults.source if told else "") or (file[: LENGTHS["source"]] if is_web_address(file) else ""),
+        source=values["source"]
+        or (defaults.source if told else "")
+        or (file[: LENGTHS["source"]] if is_web_address(file) else ""),
         licence=values["licence"] or (defaults.licence if told else ""),
         alt=values["alt"],
         text=values["text"],

@@ -32,8 +32,8 @@ ACCEPTED: Any = gettext_lazy("Items come from accepted answers of %(stages)s.")
 @dataclass(frozen=True)
 class FillingPage:
     """A page of the platform that makes the items of a stage: its label and the name of its route. `after`: the stage
-    whose items it makes them of; empty where another step comes between. `needs`: stages whose items it shows, which are
-    imported first. `answered`: the items of `after` have to be answered first."""
+    whose items it makes them of; empty where another step comes between. `needs`: stages whose items it shows, which
+    are imported first. `answered`: the items of `after` have to be answered first."""
 
     label: Any
     route: str

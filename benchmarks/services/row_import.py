@@ -178,7 +178,12 @@ def _find_revised(batch: Batch, prepared: Sequence[PreparedRow]) -> None:
     for row in prepared:
         record = row.row.found
         known = batch.known.get(record.key) if isinstance(record, Record) and not row.problem else None
-        if isinstance(record, Record) and known and _may_revise(batch, known, row) and _changes(batch, known, record, row.image):
+        if (
+            isinstance(record, Record)
+            and known
+            and _may_revise(batch, known, row)
+            and _changes(batch, known, record, row.image)
+        ):
             batch.revised.add(record.key)
     names = [_next_key(batch, key) for key in sorted(batch.revised)]
     if names:

@@ -140,9 +140,7 @@ def test_pictures_that_a_page_shows_are_imported_before_the_page_is_opened(world
 
 
 @pytest.mark.parametrize(("stage", "source"), [("specific-concepts", "specific-proposals"), ("link-check", "specific")])
-def test_stages_of_links_lead_to_the_links_once_there_is_what_is_linked(
-    world: World, stage: str, source: str
-) -> None:
+def test_stages_of_links_lead_to_the_links_once_there_is_what_is_linked(world: World, stage: str, source: str) -> None:
     benchmark = from_recipe(world, "caire-universal")
     stages = {row.key: row for row in benchmark.stages.all()}
     opened = (stages[stage], stages["specific-proposals"])

@@ -311,9 +311,10 @@ def test_the_page_says_for_each_stage_whose_answers_the_number_counts(world: Wor
     Stage.objects.filter(pk=own.pk).update(own_items_only=True)
     each = benchmark.stages.exclude(pk__in=[shared.pk, own.pk]).filter(own_items_only=False, target_in_all=False)
     page = world.client(world.mara).get(PAGE).content.decode()
-    assert text_of(page).count("answers for each item, from all cohorts together") == benchmark.stages.filter(
-        target_in_all=True
-    ).count()
+    assert (
+        text_of(page).count("answers for each item, from all cohorts together")
+        == benchmark.stages.filter(target_in_all=True).count()
+    )
     assert text_of(page).count("answers for each item, from each cohort") == each.count()
     assert "answers for each item, from its own cohort" in page and "Wanted, each cohort" not in page
 
