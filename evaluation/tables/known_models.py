@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 
 from django.utils.translation import gettext as _
@@ -10,7 +12,7 @@ from django.utils.translation import gettext_lazy
 
 from evaluation.queries.observations import ObservedRater
 from evaluation.rendering.report import Cell, Row, Words
-from evaluation.tables.sources import ALL, COLLECTION, by_collection, name_of, title_of
+from evaluation.tables.sources import ALL, COLLECTION, by_collection, name_of, setting_of, title_of
 from evaluation.tables.spec import TableSpec
 from evaluation.tables.table import MissingData, Table
 from evaluation.tables.table_inputs import TableInputs
@@ -40,18 +42,23 @@ def _build(tasks: tuple[str, ...], stage: tuple[str, str] | None, inputs: TableI
         raters = {answer.rater.pk: answer.rater for answer in inputs.answers(*stage, ("model",))}
     if not raters:
         raise MissingData(_("There are no predictions of this kind yet."))
-    listed = sorted(raters.values(), key=lambda one: (str(one.about.get("family") or ""), one.name, one.setting))
-    columns = list(dict.fromkeys(key for rater in listed for key in rater.about if key not in HIDDEN))
+    models = _by_name(raters.values())
+    columns = list(dict.fromkeys(key for variants in models for one in variants for key in one.about))
+    columns = [column for column in columns if column not in HIDDEN]
     rows = [
         Row(
-            f"{rater.name} ({rater.setting})" if rater.setting else rater.name,
-            (*(Cell(text=_text(rater.about.get(column))) for column in columns), *_collections(rater.pk, runs)),
-            str(rater.about.get("family") or ""),
+            variants[0].name,
+            (*(Cell(text=_known(variants, column)) for column in columns), *_collections(variants, runs)),
+            _known(variants, "family"),
         )
-        for rater in listed
+        for variants in models
     ]
+    if with_variants := any(one.setting for variants in models for one in variants):
+        asked = [", ".join(setting_of(one.setting) for one in variants) for variants in models]
+        rows = [replace(row, cells=(*row.cells, Cell(text=text))) for row, text in zip(rows, asked, strict=True)]
     names: list[Words] = [column.replace("_", " ").capitalize() for column in columns]
     names += [_("Collections")] if runs else []
+    names += [_("Prompt variants")] if with_variants else []
     return inputs.table(corner=_("Model"), columns=names, rows=rows)
 
 
@@ -68,10 +75,25 @@ def _runs(inputs: TableInputs, tasks: tuple[str, ...]) -> list[Run]:
     return kept
 
 
-def _collections(rater: int, runs: Sequence[Run]) -> list[Cell]:
+def _by_name(raters: Iterable[ObservedRater | Rater]) -> list[list[ObservedRater | Rater]]:
+    """A model is a rater for each way in which it was asked: these together, in the order of family and name."""
+    models: dict[tuple[str, str], list[ObservedRater | Rater]] = defaultdict(list)
+    for rater in sorted(raters, key=lambda one: (one.name, one.setting)):
+        models[str(rater.about.get("family") or ""), rater.name].append(rater)
+    return [models[key] for key in sorted(models)]
+
+
+def _known(variants: Sequence[ObservedRater | Rater], column: str) -> str:
+    """What is known of a model; where its raters say different things, all of these."""
+    texts = (_text(rater.about.get(column)) for rater in variants)
+    return ", ".join(dict.fromkeys(filter(None, texts)))
+
+
+def _collections(variants: Sequence[ObservedRater | Rater], runs: Sequence[Run]) -> list[Cell]:
     if not runs:
         return []
-    names = dict.fromkeys(name_of(run.pool) for run in runs if run.rater_id == rater)
+    raters = {rater.pk for rater in variants}
+    names = dict.fromkeys(name_of(run.pool) for run in runs if run.rater_id in raters)
     return [Cell(text=", ".join(names))]
 
 

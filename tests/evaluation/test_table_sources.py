@@ -209,9 +209,11 @@ def test_campaigns_and_prompt_variants_are_chosen(world: World) -> None:
         refused = world.client(world.mara).get(f"/b/{world.benchmark.slug}/tables/small.json?campaigns=0")
         assert refused.status_code == 400 and refused.json()["parameter"] == "campaigns"
     of_recipe(world, "caire-universal")
-    assert {row["label"] for row in read(world, "models")["rows"]} == {"Judge", "Judge (top_20)"}
-    some = read(world, "models", "settings=top_20")
-    assert [row["label"] for row in some["rows"]] == ["Judge (top_20)"] and some["options"]["settings"] == "top_20"
-    assert [row["label"] for row in read(world, "models", "settings=default")["rows"]] == ["Judge"]
+    for query, variants in (("", "default, top_20"), ("settings=top_20", "top_20"), ("settings=default", None)):
+        some = read(world, "models", query)
+        assert [row["label"] for row in some["rows"]] == ["Judge"], "one row, however the model was asked"
+        texts = dict(zip(some["columns"], some["rows"][0]["cells"], strict=True))
+        assert texts.get("Prompt variants", {}).get("shown") == variants
+        assert some["options"].get("settings") == (query.removeprefix("settings=") or None) or not query
     refused = world.client(world.mara).get(f"/b/{world.benchmark.slug}/tables/models.json?settings=other")
     assert refused.status_code == 400 and refused.json()["parameter"] == "settings"
