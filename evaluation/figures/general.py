@@ -239,7 +239,7 @@ GENERAL = (
         "distribution",
         "",
         gettext_lazy("How answers are distributed"),
-        gettext_lazy("Answers with codes."),
+        gettext_lazy("Answers to a question with options or a scale."),
         distribution,
     ),
 )

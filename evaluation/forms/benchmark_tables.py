@@ -166,7 +166,7 @@ class BenchmarkTableForm(StyledFormMixin, forms.Form):
         stage = data.get("stage") or stage
         title = next(each.name for each in self.stages if each.key == stage)
         if field:
-            title = question_title(self._row(stage, field)).replace("{target}", "…").rstrip("?")
+            title = question_title(self._row(stage, field)).replace("{target}", "…")
         measure = data.get("measure") or (MEAN if self.kind == Kind.RANKING else "")
         options = {name: data[name] for name in ("first", "second", "key") if data.get(name)}
         return {

@@ -170,7 +170,7 @@ def test_judges_are_compared_on_a_stage_with_codes(world: World, campaign: Campa
     """Models answered the boxes, and those pages open with them; a judge needs another stage."""
     coco(world, campaign)
     alone = page(world, "judge")
-    assert alone.status_code == 200 and "No stage asks a question that is answered with codes" in alone.content.decode()
+    assert alone.status_code == 200 and "No stage asks a question with options or a scale" in alone.content.decode()
     verdict = {"key": "verdict", "kind": "choice", "label": {"en": "Is it right?"}, "config": {"options": VERDICTS}}
     verdicts = Stage.objects.create(
         benchmark=world.benchmark,

@@ -98,7 +98,7 @@ def test_a_question_without_a_measure_by_default_says_why(world: World) -> None:
     assert page.status_code == 200
     assert "No agreement by default." in page.content.decode()
     judge = world.client(world.mara).get(f"/b/{world.benchmark.slug}/judge/")
-    assert "No stage asks a question that is answered with codes" in judge.content.decode()
+    assert "No stage asks a question with options or a scale" in judge.content.decode()
 
 
 def test_rounds_with_different_codes_are_not_mixed(world: World) -> None:
