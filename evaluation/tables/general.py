@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
+import numpy as np
 from django.utils.translation import get_language, gettext_lazy
 from django.utils.translation import gettext as _
 
@@ -23,11 +24,15 @@ from evaluation.reports.models_report import ModelsReport, models_report
 from evaluation.selections.catalogue import StageEntry
 from evaluation.selections.measures import CODED
 from evaluation.selections.selection import Selection, with_all_cohorts
+from evaluation.tables.mean_ranking import rank_by_mean
+from evaluation.tables.model_scores import author_label
+from evaluation.tables.requirements import answers_of
 from evaluation.tables.spec import TableSpec
 from evaluation.tables.table import MissingData, Table
 from evaluation.tables.table_inputs import EVERYBODY, TableInputs
 
 PEOPLE = ("person",)
+WITH_POINTS = ("ordinal", "interval", "ratio")
 TWO, SECONDS = Rounding(2), Rounding(1)
 NOT_ASKED = Cell(Estimate.undefined(reason="cohort_not_asked", method="none"))
 
@@ -143,21 +148,11 @@ def build_models(inputs: TableInputs) -> Table:
 
 
 def build_ranking(inputs: TableInputs) -> Table:
-    """Models from the nearest to people to the farthest, with the places that each may have."""
+    """Models from the nearest to people to the farthest, with the places that each may have. Of a stage that judges
+    answers, the authors of these by the mean of people's ratings: its judges have a table of their own."""
 
     def read(entry: StageEntry) -> Iterator[Row]:
-        for selection, report in _reports(inputs, entry):
-            group = f"{_label(entry, selection, selection.field, inputs)} ({STATISTICS[report.statistic]})"
-            lines = sorted(report.lines, key=lambda line: (line.overall.value is None, -(line.overall.value or 0)))
-            for line in lines:
-                best, worst = line.band or (0, 0)
-                places = "–" if not best else str(best) if best == worst else f"{best}–{worst}"
-                cells = (
-                    Cell(text=places),
-                    Cell(line.overall, rounding=TWO),
-                    Cell(line.answered, rounding=Rounding(0, 100)),
-                )
-                yield Row(_name(line.rater), cells, group)
+        yield from _ranked_authors(inputs, entry) if entry.judges else _ranked_models(inputs, entry)
 
     words: list[Words] = [
         _(
@@ -165,8 +160,56 @@ def build_ranking(inputs: TableInputs) -> Table:
             "is significant (Holm's correction)."
         )
     ]
-    columns: list[Words] = [_("Ranks"), _("Closeness to people"), _("Answered, %")]
+    if any(entry.judges for entry in inputs.catalogue.stages):
+        words.append(
+            _("Authors of judged answers are ranked by the mean of people's ratings, in the order of the scale.")
+        )
+        words.append(_("Judges are not ranked here: see the table “Judges against people”."))
+    columns: list[Words] = [_("Ranks"), _("Value"), _("Answered, %")]
     return inputs.table(corner=_("Model"), columns=columns, rows=_each_stage(inputs, read), words=words)
+
+
+def _ranked_models(inputs: TableInputs, entry: StageEntry) -> Iterator[Row]:
+    for selection, report in _reports(inputs, entry):
+        group = f"{_label(entry, selection, selection.field, inputs)} ({STATISTICS[report.statistic]})"
+        lines = sorted(report.lines, key=lambda line: (line.overall.value is None, -(line.overall.value or 0)))
+        for line in lines:
+            best, worst = line.band or (0, 0)
+            places = "–" if not best else str(best) if best == worst else f"{best}–{worst}"
+            cells = (
+                Cell(text=places),
+                Cell(line.overall, rounding=TWO),
+                Cell(line.answered, rounding=Rounding(0, 100)),
+            )
+            yield Row(_name(line.rater), cells, group)
+
+
+def _ranked_authors(inputs: TableInputs, entry: StageEntry) -> Iterator[Row]:
+    """Of each question of a judging stage whose answers are numbers. Raises what the last of them lacks if none."""
+    sheet = inputs.campaigns_of(entry)[0].sheet
+    missing, any_ranked = (
+        MissingData(_("No question of the stage “%(stage)s” has points.") % {"stage": entry.name}),
+        False,
+    )
+    for field in sheet.fields:
+        if sheet.level(field.key) not in WITH_POINTS:
+            continue
+        try:
+            observed = inputs.observed(entry.key, field.key, PEOPLE)
+        except MissingData as lacking:
+            missing = lacking
+            continue
+        any_ranked = True
+        authors = [author_label(item) for item in observed.items]
+        names, group = np.unique(np.array(authors, dtype=object).astype(str), return_inverse=True)
+        ranked = rank_by_mean(observed, names.tolist(), group.reshape(-1), inputs.scale(entry.key, field.key))
+        label = _label(entry, inputs.used_selections[-1], field.key, inputs)
+        title = _("%(question)s (authors of judged answers, mean of people's ratings)") % {"question": label}
+        for thing in sorted(ranked, key=lambda one: (one.place.value is None, one.place.value or 0, one.name)):
+            cells = (Cell(thing.place, rounding=SECONDS), Cell(thing.mean, rounding=TWO), Cell(empty=True))
+            yield Row(thing.name, cells, title)
+    if not any_ranked:
+        raise missing
 
 
 def _judge(row: JudgeRow) -> tuple[Cell, ...]:
@@ -221,12 +264,36 @@ def build_pace(inputs: TableInputs) -> Table:
     return inputs.table(corner=_("Cohort"), columns=columns, rows=_each_stage(inputs, read), words=words)
 
 
+def _require_both(inputs: TableInputs) -> None:
+    """That people and a model answered one question. A few queries that stop at the first row."""
+    for entry in inputs.catalogue.stages:
+        sheet = inputs.campaigns_of(entry)[0].sheet
+        for field in sheet.fields:
+            kinds = ("model", "person") if sheet.level(field.key) in CODED else ()
+            if kinds and all(answers_of(inputs, entry.key, field.key, kind).exists() for kind in kinds):
+                return
+    raise MissingData(_("No question has answers of people and of a model yet."))
+
+
+def _require_both_or_judged(inputs: TableInputs) -> None:
+    if not any(entry.judges for entry in inputs.catalogue.stages):
+        _require_both(inputs)
+
+
 BY_PEOPLE = gettext_lazy("Answers of people in any stage.")
-BY_BOTH = gettext_lazy("Answers of people and of a model to one question with codes.")
+BY_BOTH = gettext_lazy("Answers of people and of a model to one question with options or a scale.")
+BOTH = (_require_both,)
 GENERAL_TABLES: tuple[TableSpec, ...] = (
     TableSpec("all-questions", "", gettext_lazy("Agreement of each question, by cohort"), BY_PEOPLE, build_agreement),
-    TableSpec("models-people", "", gettext_lazy("Models against people"), BY_BOTH, build_models),
-    TableSpec("ranking", "", gettext_lazy("Ranking of models"), BY_BOTH, build_ranking),
-    TableSpec("judges-people", "", gettext_lazy("Judges against people"), BY_BOTH, build_judges),
+    TableSpec(
+        "models-people", "", gettext_lazy("Models against people"), BY_BOTH, build_models, requirements=BOTH
+    ),
+    TableSpec(
+        "ranking", "", gettext_lazy("Ranking of models"), BY_BOTH, build_ranking,
+        requirements=(_require_both_or_judged,),
+    ),
+    TableSpec(
+        "judges-people", "", gettext_lazy("Judges against people"), BY_BOTH, build_judges, requirements=BOTH
+    ),
     TableSpec("pace", "", gettext_lazy("Median time per answer"), BY_PEOPLE, build_pace),
-)
+)  # fmt: skip

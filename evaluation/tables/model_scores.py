@@ -7,11 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 from django.utils.translation import get_language
+from django.utils.translation import gettext as _
 
 from annotation.sheets.conditions import condition_name, sort_conditions
+from benchmarks.rules.derivations.verdicts import HUMAN
 from evaluation.metrics.counts import Floats, Ints
 from evaluation.metrics.model_human import RatedScores
-from evaluation.queries.observations import Observations, ObservedRater
+from evaluation.queries.observations import Observations, ObservedItem, ObservedRater
 from evaluation.tables.table_inputs import TableInputs
 
 PLAIN = ("", "main")  # settings that need no word: how the paper's own method asks
@@ -20,6 +22,14 @@ PLAIN = ("", "main")  # settings that need no word: how the paper's own method a
 def model_label(rater: ObservedRater, *, silent: Sequence[str] = ()) -> str:
     """A model's name, with how it was asked where that is not the usual way."""
     return rater.name if rater.setting in (*PLAIN, *silent) else f"{rater.name} ({rater.setting.replace('_', ' ')})"
+
+
+def author_label(item: ObservedItem) -> str:
+    """Who gave the answer that an item of a judging stage shows: a model by name, with how it was asked, or people."""
+    author, setting = (str(item.context.get(name) or "") for name in ("candidate_by", "setting"))
+    if author == HUMAN:
+        return _("People")
+    return author if setting in PLAIN else f"{author} ({setting.replace('_', ' ')})"
 
 
 def conditions_of(inputs: TableInputs, observations: Observations) -> list[tuple[str, str]]:

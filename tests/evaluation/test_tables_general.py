@@ -9,7 +9,7 @@ from django.http import QueryDict
 
 from annotation.models import Campaign
 from annotation.services.campaigns import lifecycle
-from benchmarks.models import Benchmark
+from benchmarks.models import Benchmark, Item
 from evaluation.reports.agreement import agreement
 from evaluation.reports.judge_report import judge_report
 from evaluation.reports.models_report import models_report
@@ -86,6 +86,33 @@ def test_the_numbers_are_those_of_the_reports(world: World, composed: Benchmark)
     for row in judge:
         shown = cell(judges, f"Near, {row.cohort.label}", "Judge with the others")["estimate"]
         assert (shown["value"], shown["reason"]) == (row.standing.judge.value, row.standing.judge.reason)
+
+
+def test_ranking_of_a_judging_stage_has_the_authors_of_the_answers_and_not_the_judges(
+    world: World, composed: Benchmark
+) -> None:
+    """Wren and Heron wrote every second answer each, and Near and Far judged all of them, as three people did."""
+    composed.stages.update(derivation={"kind": "verdicts", "from": ["reply"], "params": {"field": "answer"}})
+    for number, item in enumerate(world.items):
+        author = {"candidate_by": "Heron" if number % 2 else "Wren", "setting": "", "candidate": "x"}
+        Item.objects.filter(pk=item.pk).update(context=author)
+    people = ("12345123", "12354124", "54321543")
+    ratings = {
+        name: [int(code) for codes in people for code in codes[start::2]] for name, start in (("Wren", 0), ("Heron", 1))
+    }
+    data = forms_of(world, "ranking")["data"]
+    [group] = {row["group"] for row in data["rows"]}
+    assert group.endswith("(authors of judged answers, mean of people's ratings)")
+    rows = {row["label"]: [one["estimate"] for one in row["cells"][:2]] for row in data["rows"]}
+    assert {*rows} == {"Heron", "Wren"}, "the judges have a table of their own"
+    for name, codes in ratings.items():
+        place, mean = rows[name]
+        assert mean["value"] == pytest.approx(sum(codes) / len(codes))
+        assert place["value"] == 1 + sum(sum(other) > sum(codes) for other in ratings.values())
+        assert (mean["n_units"], mean["n_raters"], mean["n_ratings"]) == (4, 3, 12)
+    assert any("Judges against people" in words for words in data["words"])
+    judges = {row["label"].partition(",")[0] for row in forms_of(world, "judges-people")["data"]["rows"]}
+    assert judges == {"Near", "Far (main)"}
 
 
 def test_cohorts_that_are_asked_the_same_have_a_column_together(world: World, composed: Benchmark) -> None:
@@ -166,3 +193,13 @@ def test_people_without_models_lack_only_what_needs_models(world: World) -> None
     client = world.client(world.mara)
     status = {key: client.get(f"/b/{world.benchmark.slug}/tables/{key}.json").status_code for key in KEYS}
     assert status == {"all-questions": 200, "pace": 200, "models-people": 409, "ranking": 409, "judges-people": 409}
+
+
+def test_list_says_that_tables_of_models_and_people_lack_people(world: World) -> None:
+    """Models have answered, and nobody else: the page of the table has no row."""
+    Benchmark.objects.filter(pk=world.benchmark.pk).update(recipe="")
+    world.add_items(2)
+    near = model(world.team, "Near")
+    store_answers(an_open_campaign(world), near, {(item, "Egypt"): "1" for item in world.items})
+    listed = world.client(world.mara).get(f"/b/{world.benchmark.slug}/tables/").content.decode()
+    assert listed.count("No question has answers of people and of a model yet.") == 3

@@ -152,7 +152,7 @@ def test_a_stage_of_chosen_runs_asks_for_the_choice(world: World) -> None:
     assert text not in world.client(world.mara).get(board).content.decode()
     run = a_run(scene, "A")
     page = world.client(world.mara).get(board).content.decode()
-    assert text in page and "Follows the choice of runs" in page and path(world, scene) in page
+    assert text in page and "No items: no run is chosen yet" in page and path(world, scene) in page
     assert text not in world.client(world.reviewer).get(board).content.decode()
     world.client(world.mara).post(path(world, scene), {"run": [f"{run.rater_id}-{run.pk}"]})
     assert text not in world.client(world.mara).get(board).content.decode()

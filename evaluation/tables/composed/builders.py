@@ -12,20 +12,17 @@ from django.utils.translation import gettext as _
 
 from annotation.queries.board_counts import chain_counts
 from annotation.sheets.sheet import localise
-from evaluation.metrics.counts import Floats, Ints
+from evaluation.metrics.counts import Ints
 from evaluation.metrics.estimate import Estimate
-from evaluation.metrics.intervals import Scale
 from evaluation.metrics.proportions import share, share_of
 from evaluation.metrics.ranking_bands import (
-    Score,
     Sizes,
     compared_groups,
     draw_raters,
-    mean_score,
     strength_score,
     win_score,
 )
-from evaluation.metrics.resampling import LOGIT, mean
+from evaluation.metrics.resampling import LOGIT
 from evaluation.models import BenchmarkTable
 from evaluation.queries.observations import Observations
 from evaluation.rendering.report import Cell, Rounding, Row, Words
@@ -33,6 +30,7 @@ from evaluation.reports.agreement import catalogue_for, entry_of, question_rows
 from evaluation.reports.judge_report import judge_report
 from evaluation.reports.models_report import models_report
 from evaluation.selections.selection import with_all_cohorts
+from evaluation.tables.mean_ranking import mean_of_thing, rank_by_mean
 from evaluation.tables.model_scores import model_label
 from evaluation.tables.table import MissingData, Table
 from evaluation.tables.table_inputs import EVERYBODY, TableInputs
@@ -140,7 +138,7 @@ def build_ranking(row: BenchmarkTable, inputs: TableInputs) -> Table:
         if row.measure == WINS:
             wins = np.concatenate([won[a == k], 1 - won[b == k]])
             raters = np.concatenate([observed.rater[a == k], observed.rater[b == k]])
-            return _mean_of(sizes, k, wins, raters, LOGIT, "win share")
+            return mean_of_thing(sizes, k, wins, raters, LOGIT, "win share")
         return strengths[k]
 
     label = _("Share won") if row.measure == WINS else _("Strength (log)")
@@ -149,24 +147,9 @@ def build_ranking(row: BenchmarkTable, inputs: TableInputs) -> Table:
 
 def _mean_ranking(row: BenchmarkTable, inputs: TableInputs, observed: Observations) -> Table:
     names, group = _groups(observed, row.rows)
-    observed = observed.where(np.isfinite(observed.value))
-    rating_group = group[observed.item] if observed.n else np.zeros(0, np.int64)
-    score: Score = mean_score(rating_group, observed.value, len(names))
-    sizes = Sizes.of(rating_group, observed.item, observed.rater, len(names))
-    ranked = draw_raters(score, observed.rater, sizes)
-    scale = inputs.scale(row.stage, row.field)
-
-    def number(k: int) -> Estimate:
-        in_group = rating_group == k
-        return _mean_of(sizes, k, observed.value[in_group], observed.rater[in_group], scale, "mean")
-
-    return _ranking(row, inputs, names, ranked.places(), number, _("Mean"))
-
-
-def _mean_of(sizes: Sizes, k: int, values: Floats, raters: Ints, scale: Scale | None, method: str) -> Estimate:
-    """The mean of the k-th thing, whose raters are left out in turn. Its n are items and raters, not answers."""
-    n_units, n_raters = int(sizes.units[k]), int(sizes.raters[k])
-    return mean(values, raters, scale=scale, method=method, n_units=n_units, n_raters=n_raters)
+    ranked = rank_by_mean(observed, names, group, inputs.scale(row.stage, row.field))
+    places = [thing.place for thing in ranked]
+    return _ranking(row, inputs, names, places, lambda k: ranked[k].mean, _("Mean"))
 
 
 def _ranking(
@@ -192,7 +175,7 @@ def _ranking(
     ]
     words: list[Words] = [
         _question(row, inputs),
-        _("The band of a place: raters are drawn with replacement, 95 of 100 draws put it there."),
+        _("Brackets after a place: in 95 of 100 draws of raters, with replacement, it lies there."),
     ]
     if apart:
         words.append(_("No pair connects the groups, so that nothing says how things of two groups compare."))
