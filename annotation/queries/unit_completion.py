@@ -14,7 +14,8 @@ from jobs.queries.statements import fetch
 
 # A campaign waits for a unit while a cohort that it asks gave fewer answers than its target. Slots of new items are
 # made a moment after the items, so a cohort without one is asked if the unit is one of its own; where cohorts share
-# the answers, as long as none of them has one.
+# the answers, as long as none of them has one. A stage that asks nobody waits for nobody in a campaign that takes
+# answers of models and files alone.
 COMPLETE = f"""
 SELECT u.id FROM annotation_unit u JOIN benchmarks_item i ON i.id = u.item_id
 WHERE u.id = ANY(%(units)s) AND NOT EXISTS (
@@ -24,6 +25,8 @@ WHERE u.id = ANY(%(units)s) AND NOT EXISTS (
   WHERE c.stage_id = i.stage_id AND c.state IN ('open', 'paused')
     AND (c.conditions = '[]' OR jsonb_exists(c.conditions, i.condition)) AND s.retired IS NOT TRUE
     AND s.cell_full IS NOT TRUE
+    AND NOT (st.target_answers = 0 AND c.state = 'paused'
+      AND NOT EXISTS (SELECT FROM annotation_participation p WHERE p.cohort_id = cc.id))
     AND (s.id IS NOT NULL
       OR ((NOT st.has_target OR u.target = co.label) AND (NOT st.own_items_only OR {CULTURE} = co.label)
         AND NOT (st.target_in_all AND EXISTS (SELECT FROM annotation_slot x JOIN annotation_campaigncohort xc

@@ -1,21 +1,16 @@
 """Open stages that judge answers and lack items: what they wait for, and what a researcher does about it."""
 
-from collections.abc import Sequence
-
 from django.urls import reverse
 from django.utils.formats import number_format
 from django.utils.text import get_text_list
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from annotation.models import Annotation, Campaign
-from annotation.queries.board_counts import opened_for_models
-from annotation.queries.opened_stages import RUNNING, running_stages
+from annotation.queries.opened_stages import running_stages
 from benchmarks.models import Benchmark, Stage
 from benchmarks.pages.board import address
 from benchmarks.pages.next_actions import NextAction
 from benchmarks.queries.stage_states import stages_with_items
-from people.models import Rater
 from predictions.pages.stage_inputs import StageInputs, stage_inputs
 
 JUDGING = "verdicts"
@@ -43,29 +38,24 @@ def _wait_for_references(benchmark: Benchmark, stage: Stage, inputs: StageInputs
         ngettext("“%(stage)s”: %(n)s answer has no item yet.", "“%(stage)s”: %(n)s answers have no items yet.", n)
         if inputs.total.items
         else ngettext(
-            "“%(stage)s” has no items yet: %(n)s answer waits for references.",
-            "“%(stage)s” has no items yet: %(n)s answers wait for references.",
+            "“%(stage)s” has no items yet: %(n)s answer waits for answers of people.",
+            "“%(stage)s” has no items yet: %(n)s answers wait for answers of people.",
             n,
         )
     )
     text = texts % {"stage": stage.name, "n": number_format(n, use_l10n=True)}
     page = _("View judged items"), reverse("predictions:stage_inputs", args=[benchmark.slug, stage.pk])
-    earlier = _sources(benchmark, stage)
-    if _needs_references(stage) and not _has_people(benchmark, earlier):
-        named = get_text_list([f"“{source.name}”" for source in earlier], _("and"))
-        detail = _(
-            "References are answers of people, and nobody is asked in %(stages)s. Ask people there, or choose that no "
-            "reference answers are shown."
-        )
+    if inputs.unasked:
         settings = address("annotation:compose", benchmark, stage.pk, at="derivation.params.references") + "#s-items"
-        return NextAction(text, _("Edit stage"), settings, detail % {"stages": named}, page)
+        return NextAction(text, _("Edit stage"), settings, inputs.unasked_text, page)
     tables = _("View the tables"), reverse("evaluation:tables", args=[benchmark.slug])
     detail = " ".join(inputs.notes) or _("The page says of each run how many answers wait.")
     return NextAction(text, *page, detail, tables)
 
 
 def _ask_models(benchmark: Benchmark, stage: Stage) -> NextAction:
-    earlier = get_text_list([f"“{source.name}”" for source in _sources(benchmark, stage)], _("and"))
+    sources = benchmark.stages.filter(key__in=stage.derivation.get("from", ()))
+    earlier = get_text_list([f"“{source.name}”" for source in sources], _("and"))
     return NextAction(
         _("“%(stage)s” has no items yet: no model has answered in %(earlier)s.")
         % {"stage": stage.name, "earlier": earlier},
@@ -74,22 +64,3 @@ def _ask_models(benchmark: Benchmark, stage: Stage) -> NextAction:
         _("Their answers become the items of the stage."),
         (_("View the tables"), reverse("evaluation:tables", args=[benchmark.slug])),
     )
-
-
-def _sources(benchmark: Benchmark, stage: Stage) -> Sequence[Stage]:
-    return list(benchmark.stages.filter(key__in=stage.derivation.get("from", ())))
-
-
-def _needs_references(stage: Stage) -> bool:
-    return bool(stage.derivation.get("params", {}).get("references") != "none")
-
-
-def _has_people(benchmark: Benchmark, stages: Sequence[Stage]) -> bool:
-    """Whether people are asked in one of these stages, or have answered there."""
-    campaigns = list(Campaign.objects.filter(stage__in=stages, state__in=RUNNING))
-    if {campaign.pk for campaign in campaigns} - opened_for_models(campaigns, benchmark.scope):
-        return True
-    answers = Annotation.objects.filter(
-        assignment__campaign__stage__in=stages, rater__kind=Rater.Kind.PERSON, live=True, counted=True
-    )
-    return answers.exists()

@@ -3,10 +3,13 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from django.utils.text import get_text_list
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from annotation.models import Campaign, CampaignCohort
+from annotation.models import Annotation, Campaign, CampaignCohort
+from annotation.queries.board_counts import opened_for_models
+from annotation.queries.opened_stages import RUNNING
 from annotation.services.derivation.run_choice import run_choice
 from benchmarks.models import Stage
 from benchmarks.rules.derivations import Derivation, DerivationError
@@ -35,7 +38,8 @@ class StageInputs:
     """`references`: answers of people that a question needs before its answers are judged; 0 where none is needed.
     `people`: None where people's answers are not judged. `by_setting`: runs of these prompt variants are chosen by
     themselves, later ones too. `only_wrong`: right answers make no item. `least`: people that answered a question
-    before any of their answers to it is judged."""
+    before any of their answers to it is judged. `unasked`: names of the stages in which nobody is asked for the answers
+    that references are; empty where none are needed, or people are asked."""
 
     rows: list[InputRow]
     people: InputCounts | None
@@ -44,6 +48,7 @@ class StageInputs:
     references: int = 0
     only_wrong: bool = False
     least: int = 0
+    unasked: Sequence[str] = ()
 
     @property
     def without_item_label(self) -> str:
@@ -54,6 +59,15 @@ class StageInputs:
     def takes_any(self) -> bool:
         """Whether there is a run, or people, whose answers make items here: else there is no total."""
         return self.people is not None or any(row.chosen or row.counts.items for row in self.rows)
+
+    @property
+    def unasked_text(self) -> str:
+        """Why references will not come, and what to do."""
+        text = _(
+            "References are answers of people, and nobody is asked in %(stages)s. Ask people there, or choose that no "
+            "reference answers are shown."
+        )
+        return text % {"stages": get_text_list([f"“{name}”" for name in self.unasked], _("and"))}
 
     @property
     def notes(self) -> list[str]:
@@ -68,7 +82,9 @@ class StageInputs:
             sentences.append(
                 _("Only answers that differ from the accepted answer become items here. Right ones do not.")
             )
-        if self.total.waiting and self.references and not self.only_wrong:
+        if self.total.waiting and self.unasked:
+            sentences.append(self.unasked_text)
+        elif self.total.waiting and self.references and not self.only_wrong:
             text = ngettext(
                 "Each question needs %(n)s answer of people before answers to it are judged, or its campaign closed.",
                 "Each question needs %(n)s answers of people before answers to it are judged, or its campaign closed.",
@@ -134,7 +150,21 @@ def stage_inputs(stage: Stage) -> StageInputs | None:
     settings, references = sorted(choice.settings or ()), _references(derivation, earlier)
     only_wrong, least = "where" in derivation.params, derivation.params.get("least", LEAST_PEOPLE)
     variants = [names.name_of(setting, *sources) for setting in settings]
-    return StageInputs(rows, people, total, variants, references, only_wrong, least)
+    shows_references = derivation.params.get("references") != "none"
+    unasked = [source.name for source in earlier] if shows_references and not _has_people(earlier) else []
+    return StageInputs(rows, people, total, variants, references, only_wrong, least, unasked)
+
+
+def _has_people(stages: Sequence[Stage]) -> bool:
+    """Whether people are asked in one of these stages, or have answered there."""
+    campaigns = list(Campaign.objects.filter(stage__in=stages, state__in=RUNNING))
+    scope = stages[0].benchmark.scope if stages else ""
+    if {campaign.pk for campaign in campaigns} - opened_for_models(campaigns, scope):
+        return True
+    answers = Annotation.objects.filter(
+        assignment__campaign__stage__in=stages, rater__kind=Rater.Kind.PERSON, live=True, counted=True
+    )
+    return answers.exists()
 
 
 def _references(derivation: Derivation, earlier: Sequence[Stage]) -> int:

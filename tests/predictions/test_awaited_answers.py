@@ -8,7 +8,7 @@ from django.utils import timezone
 from annotation.models import Annotation
 from annotation.services.campaigns import lifecycle
 from annotation.services.files.campaigns import open_for_imports
-from benchmarks.models import Benchmark
+from benchmarks.models import Benchmark, Stage
 from evaluation.pages.next_actions import use_answers
 from people.models import User
 from predictions.models import Run
@@ -41,7 +41,7 @@ def test_stage_that_waits_for_references_of_nobody_says_what_to_change() -> None
     judged_by(scene)
     action = await_judged_answers(scene.ask.benchmark)
     assert not scene.judged() and action is not None
-    assert action.text == "“Judge” has no items yet: 2 answers wait for references."
+    assert action.text == "“Judge” has no items yet: 2 answers wait for answers of people."
     assert "nobody is asked in “Reply”" in action.detail and action.label == "Edit stage"
     assert action.url.endswith("?at=derivation.params.references#s-items")
 
@@ -50,7 +50,7 @@ def test_stage_that_waits_for_answers_of_people_says_how_many_a_question_needs()
     scene = scene_of(asks_people=True)
     judged_by(scene)
     action = await_judged_answers(scene.ask.benchmark)
-    assert action is not None and "2 answers wait for references" in action.text
+    assert action is not None and "2 answers wait for answers of people" in action.text
     assert "Each question needs 3 answers of people" in action.detail and "stages" in action.url
     scene.people_answer()
     assert scene.judged() and await_judged_answers(scene.ask.benchmark) is None, "every answer has its item"
@@ -74,6 +74,16 @@ def test_closed_stages_and_those_of_wrong_answers_wait_for_nothing() -> None:
     assert await_judged_answers(wrong.ask.benchmark) is None, "right answers make no item"
 
 
+def test_stage_that_asks_nobody_waits_for_no_answer_of_people() -> None:
+    """The choices as they are when a stage is composed: items appear when a question has all its answers of people."""
+    scene = scene_of(asks_people=False, references="none")
+    judged_by(scene)
+    assert not scene.judged(), "the stage wants answers of people, though its campaign takes none"
+    Stage.objects.filter(pk=scene.reply.pk).update(target_answers=0)
+    judged_by(scene, "Heron", 2)
+    assert len(scene.judged()) == 4 and await_judged_answers(scene.ask.benchmark) is None
+
+
 def test_overview_does_not_say_that_all_is_there_while_answers_wait(world: World) -> None:
     """Also the page itself, for the researcher who can change it."""
     scene = scene_of(world.benchmark, asks_people=False, references="people")
@@ -84,9 +94,9 @@ def test_overview_does_not_say_that_all_is_there_while_answers_wait(world: World
         campaign=scene.replying,
     )  # fmt: skip
     action = use_answers(world.benchmark, owner)
-    assert action is not None and "2 answers wait for references" in action.text
+    assert action is not None and "2 answers wait for answers of people" in action.text
     page = text_of(world.client(owner).get(f"/b/{world.benchmark.slug}/").content.decode())
-    assert "All wanted answers are there" not in page and "2 answers wait for references" in page
+    assert "All wanted answers are there" not in page and "2 answers wait for answers of people" in page
 
 
 def model_of(world: World) -> Any:
