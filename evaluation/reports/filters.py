@@ -11,7 +11,7 @@ from django.utils.translation import pgettext
 from annotation.sheets.conditions import condition_name
 from annotation.sheets.sheet import localise
 from evaluation.selections.catalogue import CampaignEntry, Catalogue, StageEntry
-from evaluation.selections.measures import measure_labels
+from evaluation.selections.measures import default_measure, measure_labels
 from evaluation.selections.selection import (
     COUNTED_LABELS,
     INTERVAL_LABELS,
@@ -30,6 +30,10 @@ CLEARS = {
     "field": "measure raters statistic truth judge",
     "by": "field measure",
 }
+FIRST_CHOICES = {
+    "interval": next(iter(INTERVAL_LABELS)), "counted": next(iter(COUNTED_LABELS)),
+    "repeats": next(iter(REPEATS_LABELS)), "labels": next(iter(LABEL_RULE_LABELS)), "raters": next(iter(RATERS)),
+}  # fmt: skip
 DATES = ("since", "until")
 MAIN = ("measure", "statistic", "judge", "stage", "field", "campaign", "least", "by", "counted")  # what matters most
 IN_VIEW = 3
@@ -64,7 +68,9 @@ def arrange_form(selection: Selection, selects: list[dict[str, Any]]) -> dict[st
 
 
 def _is_set(selection: Selection, name: str) -> bool:
-    return any(asked == name and value for asked, value in selection.asked)
+    """A form sends its defaults along: these were not chosen."""
+    default = default_measure(selection.level) if name == "measure" else FIRST_CHOICES.get(name)
+    return any(asked == name and value and value != default for asked, value in selection.asked)
 
 
 def _without(selection: Selection, select: dict[str, Any]) -> str:

@@ -161,9 +161,7 @@ def build_ranking(inputs: TableInputs) -> Table:
         )
     ]
     if any(entry.judges for entry in inputs.catalogue.stages):
-        words.append(
-            _("Authors of judged answers are ranked by the mean of people's ratings, in the order of the scale.")
-        )
+        words.append(_("Authors of judged answers are ranked by the mean of people's ratings, the highest first."))
         words.append(_("Judges are not ranked here: see the table “Judges against people”."))
     columns: list[Words] = [_("Ranks"), _("Value"), _("Answered, %")]
     return inputs.table(corner=_("Model"), columns=columns, rows=_each_stage(inputs, read), words=words)
@@ -206,7 +204,7 @@ def _ranked_authors(inputs: TableInputs, entry: StageEntry) -> Iterator[Row]:
         label = _label(entry, inputs.used_selections[-1], field.key, inputs)
         title = _("%(question)s (authors of judged answers, mean of people's ratings)") % {"question": label}
         for thing in sorted(ranked, key=lambda one: (one.place.value is None, one.place.value or 0, one.name)):
-            cells = (Cell(thing.place, rounding=SECONDS), Cell(thing.mean, rounding=TWO), Cell(empty=True))
+            cells = (Cell(thing.place, rounding=SECONDS), Cell(thing.mean, rounding=TWO), Cell(text="–"))
             yield Row(thing.name, cells, title)
     if not any_ranked:
         raise missing

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -41,4 +41,7 @@ def rank_by_mean(observed: Observations, names: Sequence[str], group: Ints, scal
 def mean_of_thing(sizes: Sizes, k: int, values: Floats, raters: Ints, scale: Scale | None, method: str) -> Estimate:
     """The mean of the k-th thing, whose raters are left out in turn. Its n are items and raters, not answers."""
     n_units, n_raters = int(sizes.units[k]), int(sizes.raters[k])
-    return mean(values, raters, scale=scale, method=method, n_units=n_units, n_raters=n_raters)
+    estimate = mean(values, raters, scale=scale, method=method, n_units=n_units, n_raters=n_raters)
+    few = estimate.interval_reason == "too_few_clusters_for_interval"
+    reason = "too_few_raters_for_interval" if few else estimate.interval_reason
+    return replace(estimate, resampled="raters", interval_reason=reason)

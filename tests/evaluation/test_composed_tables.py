@@ -82,6 +82,7 @@ def test_n_of_a_ranking_is_items_and_raters_and_not_answers(world: World, answer
             counts = [(cell["estimate"]["n_units"], cell["estimate"]["n_raters"]) for cell in (place, mean)]
             n_items, n_raters = counts[0]
             assert counts[1] == counts[0] and n_items >= least and (rows == "condition" or n_items == 1)
+            assert place["estimate"]["resampled"] == mean["estimate"]["resampled"] == "raters"
             assert place["estimate"]["n_ratings"] == mean["estimate"]["n_ratings"] == int(answers["shown"])
             assert int(answers["shown"]) <= n_items * n_raters, "n = items x raters holds every answer once"
 

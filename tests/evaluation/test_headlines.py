@@ -115,6 +115,8 @@ def test_three_filters_are_in_view_and_what_was_set_can_be_reset(world: World, r
     bar = page(world).split('class="unfolded"')[1].split("</form>")[0]
     in_view, folded = bar.split('class="more-filters"')
     assert in_view.count("<select") <= 3 and 'name="measure"' in in_view
+    sent = page(world, "?interval=units-and-raters&counted=counted&since=&measure=alpha_ordinal")
+    assert "is-set" not in sent, "what the form sends of itself was not chosen"
     assert 'name="interval"' in folded and "is-set" not in bar and 'name="since"' in folded
     shown = page(world, "?interval=units&condition=natural")
     in_view = shown.split('class="unfolded"')[1].split('class="more-filters"')[0]

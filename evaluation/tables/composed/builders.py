@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -239,7 +240,10 @@ def build_distribution(row: BenchmarkTable, inputs: TableInputs) -> Table:
     rows = []
     for label, part in _parts(observed, row.rows):
         n_items, n_raters = _counts(part)
-        shares = (share(part.code == code, part.rater, n_units=n_items, n_raters=n_raters) for code in used)
+        shares = (
+            replace(share(part.code == code, part.rater, n_units=n_items, n_raters=n_raters), resampled="raters")
+            for code in used
+        )
         rows.append(Row(label, tuple(Cell(each, rounding=PERCENT) for each in shares)))
     labels = _code_labels(row, inputs)
     columns: list[Words] = [f"{labels.get(observed.codes[code], observed.codes[code])}, %" for code in used]
