@@ -134,7 +134,7 @@ def places(scores: Floats, groups: Ints | None = None) -> Floats:
 
 
 @dataclass(frozen=True)
-class Sizes:
+class RankedSizes:
     """What the score of each of k things rests on: ``units`` (k,) that were answered, ``raters`` (k,) who did, and
     ``answers`` (k,)."""
 
@@ -143,11 +143,11 @@ class Sizes:
     answers: Ints
 
     @classmethod
-    def of(cls, thing: Ints, unit: npt.ArrayLike, rater: npt.ArrayLike, n: int) -> Sizes:
+    def of(cls, thing: Ints, unit: npt.ArrayLike, rater: npt.ArrayLike, n: int) -> RankedSizes:
         """``thing``, ``unit`` and ``rater`` (m,) of the answers, of ``n`` things.
 
-        >>> Sizes.of(np.array([0, 0, 0, 1]), [7, 7, 8, 9], ["a", "b", "a", "a"], 2)
-        Sizes(units=array([2, 1]), raters=array([2, 1]), answers=array([3, 1]))
+        >>> RankedSizes.of(np.array([0, 0, 0, 1]), [7, 7, 8, 9], ["a", "b", "a", "a"], 2)
+        RankedSizes(units=array([2, 1]), raters=array([2, 1]), answers=array([3, 1]))
         """
         return cls(_distinct(thing, unit, n), _distinct(thing, rater, n), np.bincount(thing, minlength=n))
 
@@ -166,7 +166,7 @@ class RankedScores:
 
     whole: Floats
     drawn: Floats
-    sizes: Sizes
+    sizes: RankedSizes
     seed: int
     level: float
     groups: Ints | None = None
@@ -192,7 +192,7 @@ class RankedScores:
 
 
 def draw_raters(
-    score: Score, rater: npt.ArrayLike, sizes: Sizes, *, groups: Ints | None = None, seed: int = 0,
+    score: Score, rater: npt.ArrayLike, sizes: RankedSizes, *, groups: Ints | None = None, seed: int = 0,
     draws: int = DRAWS, level: float = LEVEL,
 ) -> RankedScores:  # fmt: skip
     """``rater`` (m,) labels of who answered; ``sizes`` of k things; ``groups`` (k,) as of `compared_groups`."""

@@ -10,7 +10,7 @@ import numpy as np
 from evaluation.metrics.counts import Floats, Ints
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.intervals import Scale
-from evaluation.metrics.ranking_bands import Sizes, draw_raters, mean_score
+from evaluation.metrics.ranking_bands import RankedSizes, draw_raters, mean_score
 from evaluation.metrics.resampling import mean
 from evaluation.queries.observations import Observations
 
@@ -29,7 +29,7 @@ def rank_by_mean(observed: Observations, names: Sequence[str], group: Ints, scal
     out; `scale`: that of the ratings."""
     observed = observed.where(np.isfinite(observed.value))
     thing = group[observed.item] if observed.n else np.zeros(0, np.int64)
-    sizes = Sizes.of(thing, observed.item, observed.rater, len(names))
+    sizes = RankedSizes.of(thing, observed.item, observed.rater, len(names))
     ranked = draw_raters(mean_score(thing, observed.value, len(names)), observed.rater, sizes)
     means = (
         mean_of_thing(sizes, k, observed.value[thing == k], observed.rater[thing == k], scale, "mean")
@@ -38,7 +38,9 @@ def rank_by_mean(observed: Observations, names: Sequence[str], group: Ints, scal
     return [RankedMean(*row) for row in zip(names, ranked.places(), means, strict=True)]
 
 
-def mean_of_thing(sizes: Sizes, k: int, values: Floats, raters: Ints, scale: Scale | None, method: str) -> Estimate:
+def mean_of_thing(
+    sizes: RankedSizes, k: int, values: Floats, raters: Ints, scale: Scale | None, method: str
+) -> Estimate:
     """The mean of the k-th thing, whose raters are left out in turn. Its n are items and raters, not answers."""
     n_units, n_raters = int(sizes.units[k]), int(sizes.raters[k])
     estimate = mean(values, raters, scale=scale, method=method, n_units=n_units, n_raters=n_raters)

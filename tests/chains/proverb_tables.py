@@ -69,7 +69,11 @@ class ProverbTables:
 
     def _check_agreement(self) -> None:
         rows = self._rows("common-by-cohort")
-        assert set(rows) == {"Brazil", "Egypt"}
+        assert list(rows) == ["All cohorts", "Brazil", "Egypt"]
+        answers = self.by_item(self.rated)
+        [pooled, *_others] = rows.pop("All cohorts")
+        assert pooled["value"] == pytest.approx(alpha(answers, ordinal_distance(answers)))
+        assert pooled["n_units"] == len(answers)
         for cohort, estimates in rows.items():
             answers = self.by_item(self.rated, origin=cohort)
             assert estimates[0]["value"] == pytest.approx(alpha(answers, ordinal_distance(answers)))

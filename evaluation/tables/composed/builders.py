@@ -17,7 +17,7 @@ from evaluation.metrics.counts import Ints
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.proportions import share, share_of
 from evaluation.metrics.ranking_bands import (
-    Sizes,
+    RankedSizes,
     compared_groups,
     draw_raters,
     strength_score,
@@ -130,7 +130,7 @@ def build_ranking(row: BenchmarkTable, inputs: TableInputs) -> Table:
     a, b = sides[observed.item, 0], sides[observed.item, 1]
     make = win_score if row.measure == WINS else strength_score
     both, twice = np.concatenate([a, b]), np.tile(np.stack([observed.item, observed.rater]), 2)
-    sizes = Sizes.of(both, twice[0], twice[1], len(names))
+    sizes = RankedSizes.of(both, twice[0], twice[1], len(names))
     groups = compared_groups(a, b, len(names)) if row.measure == STRENGTH else None
     ranked = draw_raters(make(a, b, won, len(names)), observed.rater, sizes, groups=groups)
     strengths = ranked.scores("Bradley-Terry") if row.measure == STRENGTH else []

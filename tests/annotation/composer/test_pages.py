@@ -144,7 +144,7 @@ def test_publishing_says_what_the_running_campaign_takes_and_what_it_keeps(
     campaign = opened.campaign
     if answered:
         assign(opened, world.nour, opened.slots.get(), code="3")
-    kept = campaign.sheet_version_id
+    opened_with = campaign.sheet_version_id
 
     def published(**change: str) -> str:
         post_form(mara, url, "save", change=change)
@@ -152,16 +152,19 @@ def test_publishing_says_what_the_running_campaign_takes_and_what_it_keeps(
         assert reply.status_code == 302, reply.content[:2000]
         return text_of(mara.get(reply["Location"]).content.decode())
 
-    said = published(**{"s:name": "Renamed"})
-    assert "Version 2 is published. The running campaign uses at once: “Name”." in said and "New campaigns" not in said
-    assert campaign.stage.__class__.objects.get(pk=campaign.stage_id).name == "Renamed"
-    said = published(**{"w:sheet.fields[0].label.en": "Is it like {target}?"})
+    message = published(**{"s:name": "Renamed"})
     assert (
-        "Only new campaigns use: “Questions”. The running campaign keeps what it was opened with." in said
-        and "at once" not in said.partition("is published.")[2][:40]
+        "Version 2 is published. The running campaign uses at once: “Name”." in message
+        and "New campaigns" not in message
+    )
+    assert Stage.objects.get(pk=campaign.stage_id).name == "Renamed"
+    message = published(**{"w:sheet.fields[0].label.en": "Is it like {target}?"})
+    assert (
+        "Only new campaigns use: “Questions”. The running campaign keeps what it was opened with." in message
+        and "at once" not in message.partition("is published.")[2][:40]
     )
     campaign.refresh_from_db()
-    assert campaign.sheet_version_id == kept
+    assert campaign.sheet_version_id == opened_with
     lifecycle.close(campaign, world.mara, timezone.now())
     assert "Version 4 is published. New campaigns use it." in published(**{"s:name": "Again"})
 

@@ -3,13 +3,20 @@
 import numpy as np
 import pytest
 
-from evaluation.metrics.ranking_bands import RankedScores, Sizes, compared_groups, draw_raters, places, strength_score
+from evaluation.metrics.ranking_bands import (
+    RankedScores,
+    RankedSizes,
+    compared_groups,
+    draw_raters,
+    places,
+    strength_score,
+)
 
 
 def ranked(*won: float) -> RankedScores:
     """Three raters compare two things twice each; `won` says how often the first one won."""
     first, raters = np.zeros(6, np.int64), np.repeat(["a", "b", "c"], 2)
-    sizes = Sizes.of(np.concatenate([first, first + 1]), np.zeros(12), np.tile(raters, 2), 2)
+    sizes = RankedSizes.of(np.concatenate([first, first + 1]), np.zeros(12), np.tile(raters, 2), 2)
     return draw_raters(strength_score(first, first + 1, np.array(won), 2), raters, sizes)
 
 
