@@ -197,7 +197,7 @@ def test_a_table_names_pictures_of_a_zip_without_its_folder(blank):
     assert set(blank.items.values_list("key", flat=True)) == {"a", "new/b"}
 
 
-def test_a_manifest_in_a_folder_names_the_pictures_beside_it(blank, tmp_path):
+def test_a_manifest_in_a_folder_names_the_pictures_of_its_folder(blank, tmp_path):
     members = {
         "lab/manifest.csv": manifest("a.png,tea", "old/a.png,bread", head="file,key"),
         "lab/a.png": draw.png(seed=1), "lab/old/a.png": draw.png(seed=2), "a.png": draw.png(seed=3),
@@ -213,12 +213,12 @@ def test_a_manifest_in_a_folder_names_the_pictures_beside_it(blank, tmp_path):
         (tmp_path / name).write_bytes(data)
     call_command("import_items", "stamps", "rating", str(tmp_path))
     assert report(Job.objects.latest("pk")) == {2: ("unchanged", ""), 3: ("unchanged", "")}
-    beside = {
+    at_the_top = {
         "manifest.csv": manifest("a.png,tea", head="file,key"),
         "lab/manifest.csv": b"",
         "a.png": members["lab/a.png"],
     }
-    assert report(import_archive(blank, pack_zip(beside))) == {2: ("unchanged", "")}, "the one at the top is read"
+    assert report(import_archive(blank, pack_zip(at_the_top))) == {2: ("unchanged", "")}, "the one at the top is read"
 
 
 def test_a_separate_manifest_in_json_lines_keeps_what_it_does_not_know(blank):
