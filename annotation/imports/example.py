@@ -12,7 +12,7 @@ LIKE = "item-1"
 
 
 @dataclass(frozen=True)
-class Question:
+class SheetQuestion:
     """A question as the page of imports lists it. `example`: of an answer that has no codes, with what it means."""
 
     key: str
@@ -38,10 +38,10 @@ def example_value(field: Field) -> str:
     return "" if sample is None else json.dumps(sample, ensure_ascii=False)
 
 
-def questions(sheet: Sheet, language: str) -> list[Question]:
+def questions(sheet: Sheet, language: str) -> list[SheetQuestion]:
     """The questions of a sheet; without codes one takes words, or JSON as an export writes it."""
     return [
-        Question(
+        SheetQuestion(
             field.key,
             localise(field.label, language).replace("{target}", "…"),
             allowed_codes(field),

@@ -119,7 +119,8 @@ def _record(row: Mapping[str, Any], words: Vocabulary, defaults: Defaults) -> Re
     if len(key) > LENGTHS["key"]:
         message = _("“%(name)s” is longer than %(most)s characters. Shorten it.")
         raise RowProblem("too_long", message % {"name": "key", "most": LENGTHS["key"]})
-    told = bool(file) or words.pictures in ("none", "optional")  # what the form says is said of pictures that come
+    # What the form says of source and licence is said of pictures that come.
+    describes_picture = bool(file) or words.pictures in ("none", "optional")
     country = (
         words.country(values["country"])
         if values["country"] or not values["origin"]
@@ -133,9 +134,9 @@ def _record(row: Mapping[str, Any], words: Vocabulary, defaults: Defaults) -> Re
         origin=country,
         condition=words.condition(values["condition"] or defaults.condition),
         source=values["source"]
-        or (defaults.source if told else "")
+        or (defaults.source if describes_picture else "")
         or (file[: LENGTHS["source"]] if is_web_address(file) else ""),
-        licence=values["licence"] or (defaults.licence if told else ""),
+        licence=values["licence"] or (defaults.licence if describes_picture else ""),
         alt=values["alt"],
         text=values["text"],
         context=_other_columns(row),

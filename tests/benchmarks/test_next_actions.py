@@ -106,19 +106,6 @@ def test_a_stage_of_words_asks_for_words_and_not_for_pictures(world: World) -> N
     assert "No items yet. Import a list of words or texts." in text_of(page)
 
 
-def test_items_that_wait_for_people_lead_to_the_cohorts_before_a_fact_is_decided(world: World) -> None:
-    world.add_items(3)
-    open_first(world)
-    world.stage.items.filter(pk=world.items[0].pk).update(intake="waiting")
-    assert "1 candidate waits for a fact." in shown(world, world.mara)
-    CohortMember.objects.update(left_at=timezone.now())
-    action = shown(world, world.mara)
-    assert "Nobody has joined a cohort yet. Items wait for people." in action and "View the cohorts" in action
-    assert "Nobody has joined" not in shown(world, world.reviewer)
-    Campaign.objects.update(state=Campaign.State.PAUSED)
-    assert "Items wait for people" not in shown(world, world.mara), "it is open for models or imports"
-
-
 def test_candidates_that_wait_for_a_fact_lead_to_the_encoder(world: World) -> None:
     world.add_items(3)
     world.stage.items.filter(pk__in=[item.pk for item in world.items[:2]]).update(intake="waiting")
