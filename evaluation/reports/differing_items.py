@@ -42,9 +42,9 @@ def differing_items(selection: Selection, question: str, rater: int) -> Differin
     annotations = counted_annotations(selection)
     latest = annotations.filter(rater=rater).order_by("-submitted_at", "-pk").values_list("pk", flat=True)[:LATEST]
     own = {unit: answer for unit, _rater, answer in _ratings(selection, list(latest))}
-    beside = annotations.filter(assignment__unit__in=own).exclude(rater=rater).order_by()
+    of_others = annotations.filter(assignment__unit__in=own).exclude(rater=rater).order_by()
     others: dict[int, dict[int, Answer]] = {}
-    for unit, other, answer in _ratings(selection, list(beside.values_list("pk", flat=True))):
+    for unit, other, answer in _ratings(selection, list(of_others.values_list("pk", flat=True))):
         others.setdefault(unit, {})[other] = answer
     if not others:
         return None
