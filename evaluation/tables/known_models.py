@@ -77,10 +77,10 @@ def _runs(inputs: TableInputs, tasks: tuple[str, ...]) -> list[Run]:
 
 def _by_name(raters: Iterable[ObservedRater | Rater]) -> list[list[ObservedRater | Rater]]:
     """A model is a rater for each way in which it was asked: these together, in the order of family and name."""
-    models: dict[tuple[str, str], list[ObservedRater | Rater]] = defaultdict(list)
+    models: dict[str, list[ObservedRater | Rater]] = defaultdict(list)
     for rater in sorted(raters, key=lambda one: (one.name, one.setting)):
-        models[str(rater.about.get("family") or ""), rater.name].append(rater)
-    return [models[key] for key in sorted(models)]
+        models[rater.name].append(rater)
+    return sorted(models.values(), key=lambda variants: (_known(variants, "family"), variants[0].name))
 
 
 def _known(variants: Sequence[ObservedRater | Rater], column: str) -> str:

@@ -342,9 +342,8 @@ def test_places_of_the_models(benchmark: Benchmark, choice: Campaign) -> None:
     check_near(numbers(row(built_table, "Alpha")), [(6 / 7, 7)])
     check_near(numbers(row(built_table, "Beta")), [(2 / 7, 7)])
     assert [one.cells[1].text for one in built_table.rows] == ["1–2", "1–2"]
-    assert {one.label: one.group for one in table(benchmark, "models").rows} == {
-        "Alpha (main)": "Made up", "Alpha (text_only)": "", "Beta (main)": "Made up", "Beta (text_only)": "",
-    }  # fmt: skip
+    models = [(one.label, one.group) for one in table(benchmark, "models").rows]
+    assert models == [("Alpha", "Made up"), ("Beta", "Made up")], "one row, whatever each way of asking knows of it"
 
 
 def test_labels_and_codes_come_in_other_ways_too(world: World, benchmark: Benchmark, choice: Campaign) -> None:
