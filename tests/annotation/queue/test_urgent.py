@@ -73,6 +73,9 @@ def test_units_that_are_urgent_already_are_no_change_and_keep_their_place() -> N
     work = open_work(a_person(seat.cohort), seat)
     assert work.current and work.prefetched
     assert (work.current.slot_id, work.prefetched.slot_id) == (first, second), "the new one is behind both"
+    positions = dict(Slot.objects.values_list("pk", "position"))
+    assert units.prioritise(seat.campaign, [first, usual], None, urgent=False) == 2
+    assert dict(Slot.objects.values_list("pk", "position")) == positions, "it stays where it was put"
 
 
 def test_several_units_put_last_keep_the_order_that_they_had() -> None:
