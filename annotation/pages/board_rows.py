@@ -142,7 +142,9 @@ def _row(reading: Reading, counts: ChainCounts, cohort: Cohort, reasons: Mapping
         of_cell = counts.cells.get((stage.pk, cohort.pk))
         if of_cell is not None:
             is_empty = not of_cell.wanted and not of_cell.answered
-            empty = _empty_cell(reading, stage, cohort, of_cell, reasons) if is_empty else None
+            is_shared = stage.target_in_all and counts.totals[stage.pk].wanted > 0
+            reason = Note(_("Other cohorts answer its items")) if is_shared else reasons.get(stage.pk)
+            empty = _empty_cell(reading, stage, cohort, of_cell, reason) if is_empty else None
             cells[stage.pk] = empty or _cell(reading, counts, stage, cohort)
             asked[stage.pk] = of_cell
         elif n := reading.items[stage.pk].of_origin[cohort.label] if not stage.target_answers else 0:
@@ -153,13 +155,11 @@ def _row(reading: Reading, counts: ChainCounts, cohort: Cohort, reasons: Mapping
     return Row(cohort.name, cells, note, _end(reading, asked, is_stuck=is_stuck), key=cohort.pk)
 
 
-def _empty_cell(
-    reading: Reading, stage: Stage, cohort: Cohort, counts: CohortCounts, reasons: Mapping[int, Note]
-) -> Cell:
-    """What returns to it is waited for; else it follows another stage, or is stuck."""
+def _empty_cell(reading: Reading, stage: Stage, cohort: Cohort, counts: CohortCounts, reason: Note | None) -> Cell:
+    """What returns to it is waited for; else it has no items for a reason, follows another stage, or is stuck."""
     if waits := _waits(reading, stage, counts, cohort):
         return Cell(0, None, "", waits)
-    note = reasons.get(stage.pk) or Note(_empty_text(reading, stage))
+    note = reason or Note(_empty_text(reading, stage))
     return Cell(0, None, "", [note], is_stuck=note.kind == "late")
 
 

@@ -87,6 +87,18 @@ def test_a_cell_shows_done_of_wanted_and_leaves_out_withdrawn_items(world: World
     assert board(world)["Egypt"][key].startswith("1 of 3"), "an answer about a withdrawn item is no progress"
 
 
+def test_a_cohort_without_a_share_of_the_answers_is_not_without_items(world: World) -> None:
+    """One answer to one item is wanted of both cohorts together."""
+    Stage.objects.filter(pk=world.stage.pk).update(target_in_all=True, has_target=False)
+    world.stage.refresh_from_db()
+    world.add_items(1)
+    open_first(world, world.egypt, world.brazil)
+    rows, key = board(world), world.stage.key
+    assert sorted([rows["Egypt"][key], rows["Brazil"][key]]) == ["0 of 1", "Other cohorts answer its items"]
+    Item.objects.update(withdrawn_at=timezone.now())
+    assert "Other cohorts" not in "".join(board(world)[name][key] for name in ("Egypt", "Brazil"))
+
+
 def test_what_waits_for_review_is_counted_and_leads_to_the_queue(world: World) -> None:
     world.add_items(3)
     Stage.objects.filter(pk=world.stage.pk).update(acceptance="by_review")
