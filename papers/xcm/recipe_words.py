@@ -161,7 +161,7 @@ QUERIES = StageSpec(
                 "text",
                 {"en": "A sentence that asks for such a picture, for some work"},
                 {"max_length": 300},
-                required=False,
+                required_unless="casual",
                 rules=[
                     {"en": "The word stands in it exactly as it is written above."},
                     {"en": "Nothing in it says which country it is from."},
@@ -172,7 +172,7 @@ QUERIES = StageSpec(
                 "text",
                 {"en": "A chatty sentence that asks for such a picture"},
                 {"max_length": 300},
-                required=False,
+                required_unless="task",
             ),
         ]
     },

@@ -47,6 +47,18 @@ LABELS = {
 }  # fmt: skip
 
 
+def test_two_fields_may_each_stand_for_the_other() -> None:
+    """Where one of two is wanted, neither alone is missing, and both are where nothing is written."""
+    pair = [
+        {"key": key, "kind": "text", "label": {"en": key}, "required_unless": other}
+        for key, other in (("task", "casual"), ("casual", "task"))
+    ]
+    sheet = Sheet.from_json({"fields": pair})
+    assert set(sheet.parse({"task": " ", "casual": ""}, SHOWN).errors) == {"task", "casual"}
+    for key in ("task", "casual"):
+        assert sheet.parse({key: "A market :)"}, SHOWN).ok
+
+
 def test_a_field_may_stay_open_where_another_is_answered_in_its_place() -> None:
     sheet = Sheet.from_json({"fields": [LABELS, OTHERS]})
     shown = Shown(item_id=1, context={"labels": "cup | spoon"})
