@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from annotation.models import Campaign
 from annotation.services.campaigns import lifecycle
+from benchmarks.models import Benchmark
 from benchmarks.recipes.parts import PICTURE_SKIP_REASONS
 from benchmarks.recipes.registry import RECIPES
 from benchmarks.services.benchmarks import create_from_recipe
@@ -40,6 +41,7 @@ def asked(world: World, live_server: Any, settings: Any, tmp_path: Any) -> Campa
     stage = world.stage
     stage.sheet, stage.skip_reasons = caire.SHEET, list(PICTURE_SKIP_REASONS)
     stage.save()
+    Benchmark.objects.update(name="1")  # what a researcher wrote, as the campaign's name
     world.egypt.names = dict(next(one.names for one in caire.COHORTS if one.label == "Egypt"))
     world.egypt.save()
     made = lifecycle.create(stage, "1", world.owner, {world.egypt: 3}, instructions=dict(caire.INSTRUCTIONS), seed=5)
