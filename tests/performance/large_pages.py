@@ -30,6 +30,12 @@ WITH seats AS (
   RETURNING id, rater_id
 ) UPDATE annotation_assignment a SET participation_id = s.id FROM seats s WHERE s.rater_id = a.rater_id
 """
+TALLIES = """
+UPDATE annotation_slot SET wanted = %(raters)s, submitted = %(raters)s;
+UPDATE annotation_tally t SET wanted = n.slots * %(raters)s, submitted = n.slots * %(raters)s, changes = 1
+  FROM (SELECT cohort_id, count(*) AS slots FROM annotation_slot GROUP BY cohort_id) n
+  WHERE n.cohort_id = t.cohort_id AND t.shard = 0;
+"""
 PAGES = {
     "Campaigns": "/b/{slug}/campaigns/",
     "Overview": "/b/{slug}/",
@@ -66,6 +72,7 @@ def make(items: int, raters: int) -> tuple[Any, Any, Any]:
     models = [Rater.objects.create(kind="model", team=benchmark.team, name=f"Model {n}", setting="") for n in range(2)]
     with connection.cursor() as cursor:
         cursor.execute(SEATS)
+        cursor.execute(TALLIES, {"raters": raters})
         for row in campaign.cohorts.select_related("cohort"):
             cursor.execute(
                 dashboard.FILL,
