@@ -83,7 +83,7 @@ def _sheet(content: Mapping[str, Any]) -> Iterator[StageProblem]:
 
 
 def field_errors(row: Any) -> Iterator[SheetError]:
-    plain = _without_references(row) if isinstance(row, Mapping) else row
+    plain = without_references(row) if isinstance(row, Mapping) else row
     try:
         Sheet.from_json({"fields": [plain]})
     except SheetError as error:
@@ -94,7 +94,7 @@ def readable_sheet(content: Mapping[str, Any]) -> Sheet | None:
     """The sheet without the questions that cannot be read yet; None when nothing is left. For a preview."""
     sheet = content.get("sheet") or {}
     rows = [row for row in get_value(sheet, "fields", []) if not list(field_errors(row))]
-    for tried in ({**sheet, "fields": rows}, {"fields": rows}, {"fields": [_without_references(row) for row in rows]}):
+    for tried in ({**sheet, "fields": rows}, {"fields": rows}, {"fields": [without_references(row) for row in rows]}):
         try:
             return Sheet.from_json(tried)
         except SheetError:
@@ -102,7 +102,7 @@ def readable_sheet(content: Mapping[str, Any]) -> Sheet | None:
     return None
 
 
-def _without_references(row: Mapping[str, Any]) -> dict[str, Any]:
+def without_references(row: Mapping[str, Any]) -> dict[str, Any]:
     """The question without what names other questions."""
     return {key: value for key, value in row.items() if key not in ("show_if", "required_unless")}
 

@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy
 
 from annotation.composer.stage_context import question_title
 from annotation.composer.stage_settings import codes_of
+from annotation.composer.validation import without_references
 from annotation.services.derivation.derived_counts import context_names
 from annotation.sheets.sheet import Sheet, SheetError
 from benchmarks.models import Benchmark, Stage
@@ -203,8 +204,7 @@ def _fields(stage: Stage) -> list[dict[str, Any]]:
 def _is_coded(row: Mapping[str, Any]) -> bool:
     """Whether its answers are codes, which can be counted."""
     try:
-        alone = {key: value for key, value in row.items() if key not in ("show_if", "required_unless")}
-        sheet = Sheet.from_json({"fields": [alone]})
+        sheet = Sheet.from_json({"fields": [without_references(row)]})
     except SheetError:
         return False
     return sheet.level(str(row["key"])) in CODED

@@ -185,10 +185,8 @@ def _ranked_models(inputs: TableInputs, entry: StageEntry) -> Iterator[Row]:
 def _ranked_authors(inputs: TableInputs, entry: StageEntry) -> Iterator[Row]:
     """Of each question of a judging stage whose answers are numbers. Raises what the last of them lacks if none."""
     sheet = inputs.campaigns_of(entry)[0].sheet
-    missing, any_ranked = (
-        MissingData(_("No question of the stage “%(stage)s” has points.") % {"stage": entry.name}),
-        False,
-    )
+    missing = MissingData(_("No question of the stage “%(stage)s” has points.") % {"stage": entry.name})
+    any_ranked = False
     for field in sheet.fields:
         if sheet.level(field.key) not in WITH_POINTS:
             continue

@@ -28,11 +28,11 @@ def rank_by_mean(observed: Observations, names: Sequence[str], group: Ints, scal
     """In the order of `names` (k,). `group` (items,): which of these each item is of. Ratings without a number are left
     out; `scale`: that of the ratings."""
     observed = observed.where(np.isfinite(observed.value))
-    thing = group[observed.item] if observed.n else np.zeros(0, np.int64)
-    sizes = RankedSizes.of(thing, observed.item, observed.rater, len(names))
-    ranked = draw_raters(mean_score(thing, observed.value, len(names)), observed.rater, sizes)
+    rated = group[observed.item] if observed.n else np.zeros(0, np.int64)
+    sizes = RankedSizes.of(rated, observed.item, observed.rater, len(names))
+    ranked = draw_raters(mean_score(rated, observed.value, len(names)), observed.rater, sizes)
     means = (
-        mean_of_thing(sizes, k, observed.value[thing == k], observed.rater[thing == k], scale, "mean")
+        mean_of_thing(sizes, k, observed.value[rated == k], observed.rater[rated == k], scale, "mean")
         for k in range(len(names))
     )
     return [RankedMean(*row) for row in zip(names, ranked.places(), means, strict=True)]
