@@ -108,7 +108,7 @@ def fill_stage(benchmark: Benchmark, user: User) -> NextAction | None:
         if source is not None and _may_fill(page, source, benchmark):
             lacking = next((stages[key] for key in page.needs if _is_empty(stages.get(key), benchmark)), None)
             if lacking is not None:
-                return _import_first(lacking, stage)
+                return _import_items(lacking, _("“%(later)s” shows them.") % {"later": stage.name})
             values = {"stage": stage.name, "page": page.label, "source": source.name}
             return NextAction(
                 _("“%(stage)s” has no items yet.") % values, str(page.label), page.url(stage),
@@ -130,13 +130,8 @@ def import_followed_stage(benchmark: Benchmark, user: User) -> NextAction | None
             continue
         held_up = [other for other in _followers(stage, stages, filled) if other.pk in running_stages(benchmark)]
         if held_up:
-            return NextAction(
-                _("“%(stage)s” has no items yet.") % {"stage": stage.name},
-                _("Import items"),
-                f"{reverse('benchmarks:import', args=[benchmark.slug])}?{urlencode({'stage': stage.key})}",
-                _("These stages wait for them: %(stages)s.")
-                % {"stages": ", ".join(f"“{other.name}”" for other in held_up)},
-            )
+            names = ", ".join(f"“{other.name}”" for other in held_up)
+            return _import_items(stage, _("These stages wait for them: %(stages)s.") % {"stages": names})
     return None
 
 
@@ -164,14 +159,10 @@ def _is_empty(stage: Stage | None, benchmark: Benchmark) -> bool:
     return stage is not None and stage.pk not in stages_with_items(benchmark)
 
 
-def _import_first(stage: Stage, later: Stage) -> NextAction:
-    """A stage whose items a page shows in a later one has none."""
+def _import_items(stage: Stage, detail: str) -> NextAction:
+    """A stage of imported items has none; `detail`: what needs them."""
     address = f"{reverse('benchmarks:import', args=[stage.benchmark.slug])}?{urlencode({'stage': stage.key})}"
-    values = {"stage": stage.name, "later": later.name}
-    return NextAction(
-        _("“%(stage)s” has no items yet.") % values, _("Import items"), address,
-        _("“%(later)s” shows them.") % values,
-    )  # fmt: skip
+    return NextAction(_("“%(stage)s” has no items yet.") % {"stage": stage.name}, _("Import items"), address, detail)
 
 
 def invite_people(benchmark: Benchmark, user: User) -> NextAction | None:
