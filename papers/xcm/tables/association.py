@@ -35,8 +35,8 @@ from papers.xcm.tables.trials import (
     TrialScores,
     choices_of,
     countries_of,
+    main_query_set,
     runs_differing_in,
-    select_query_sets,
     with_trials,
 )
 from predictions.models import Entry, Run
@@ -88,9 +88,7 @@ def three_candidate_runs(inputs: TableInputs, *, main: bool = True) -> list[Tria
         raise MissingData(_("No run has trials of three candidates. Import trials and similarities."))
     if not main:
         return score_sets
-    kept = select_query_sets(score_sets, "plain")
-    inputs.leave_out({scores.run for scores in score_sets} - {scores.run for scores in kept})
-    return kept
+    return main_query_set(inputs, score_sets, "plain")
 
 
 def credit_of(inputs: TableInputs, choices: TrialScores) -> Floats:

@@ -33,6 +33,7 @@ from papers.xcm.tables.trials import (
     TrialScores,
     choices_of,
     countries_of,
+    main_query_set,
     select_query_sets,
     with_both_queries,
     with_trials,
@@ -72,9 +73,7 @@ def six_candidate_runs(inputs: TableInputs) -> list[TrialScores]:
     score_sets = [scores for scores in choices_of(runs, SIX) if scores.described]
     if not score_sets:
         raise MissingData(NO_SIX)
-    kept = select_query_sets(score_sets, "descriptor")
-    inputs.leave_out({scores.run for scores in score_sets} - {scores.run for scores in kept})
-    return kept
+    return main_query_set(inputs, score_sets, "descriptor")
 
 
 def build_overall(inputs: TableInputs) -> Table:

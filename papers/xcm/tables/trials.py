@@ -15,6 +15,7 @@ from benchmarks.rules.label_sets.countries import country_code
 from evaluation.metrics.counts import Bools, Floats
 from evaluation.tables.ranked_lists import by_family, family_of, labels_of
 from evaluation.tables.sources import Usable
+from evaluation.tables.table_inputs import TableInputs
 from predictions.models import Query, Ranking, Run
 
 THREE = ("correct", "language_biased", "irrelevant")
@@ -186,6 +187,13 @@ def select_query_sets(score_sets: Iterable[TrialScores], *names: str) -> list[Tr
     kept = plain or listed
     labels = labels_of([scores.run for scores in kept])
     return [replace(scores, label=labels[scores.run.pk]) for scores in kept]
+
+
+def main_query_set(inputs: TableInputs, score_sets: Sequence[TrialScores], name: str) -> list[TrialScores]:
+    """Those that `select_query_sets` keeps; the note of what was counted names no others."""
+    kept = select_query_sets(score_sets, name)
+    inputs.leave_out({scores.run for scores in score_sets} - {scores.run for scores in kept})
+    return kept
 
 
 def countries_of(score_sets: Iterable[TrialScores]) -> list[str]:
