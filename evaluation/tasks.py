@@ -6,12 +6,18 @@ from django.utils import timezone, translation
 
 from benchmarks.models import Benchmark
 from evaluation.queries import status
-from evaluation.reports import board_agreement, board_models, linked_stages, stored_agreement
-from evaluation.reports.agreement import agreement
-from evaluation.selections.catalogue import catalogue_of
-from evaluation.selections.selection import SelectionError, select
-from evaluation.services.snapshots import compute_if_unlocked, key_of
+from evaluation.reports import (
+    board_agreement,
+    board_models,
+    linked_stages,
+    stored_agreement,
+    stored_disagreement,
+    stored_models,
+)
 from evaluation.tables import table_builder
+
+STORED = (stored_agreement, stored_disagreement, stored_models)
+"""Modules of reports that are computed from a selection."""
 
 
 @shared_task(name="evaluation.beat")
@@ -22,27 +28,16 @@ def record_heartbeat() -> None:
 
 @shared_task(name="evaluation.renew")
 def recompute_report(benchmark_id: int, report: str, query: str, zone: str, language: str = "en") -> bool:
-    """Make a kept report anew, from the address it was asked for by. False where another is at it, or where the
-    address no longer holds; one that nothing has changed for is left as it is."""
-    benchmark = Benchmark.objects.select_related("team").get(pk=benchmark_id)
+    """Compute a stored report again, from the address it was requested by. False where another worker is at it, or
+    where the address no longer holds; a report for which nothing has changed is left as it is."""
+    benchmark, at = Benchmark.objects.select_related("team").get(pk=benchmark_id), timezone.now()
     if report.startswith("table "):
         with translation.override(language):
-            return table_builder.recompute(benchmark, report, QueryDict(query), timezone.now(), ZoneInfo(zone))
+            return table_builder.recompute(benchmark, report, QueryDict(query), at, ZoneInfo(zone))
     if report == linked_stages.REPORT:
-        return linked_stages.recompute(benchmark, query, timezone.now())
-    catalogue = catalogue_of(benchmark)
-    if report != stored_agreement.REPORT or not catalogue.stages:
-        return False
-    try:
-        selection = select(catalogue, QueryDict(query), zone=ZoneInfo(zone), every_question=True)
-    except SelectionError:
-        return False
-    at = timezone.now()
-    key = key_of(catalogue.benchmark, report, selection)
-    done = compute_if_unlocked(
-        catalogue.benchmark, report, key, lambda: stored_agreement.to_data(agreement(catalogue, selection, at)), at
-    )
-    return done is not None
+        return linked_stages.recompute(benchmark, query, at)
+    stored = next((module for module in STORED if report == module.REPORT), None)
+    return bool(stored and stored.recompute(benchmark, QueryDict(query), ZoneInfo(zone), at))
 
 
 @shared_task(name="evaluation.renew_boards")

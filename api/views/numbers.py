@@ -184,7 +184,7 @@ class AgreementRefresh(ResourceView):
             raise NoData(_("No campaign has been opened yet."))
         selection = agreement_selection(catalogue, request.query_params, time_zone_for(request.user))
         check_requests(request.user.pk)
-        return Response({"requested": stored_agreement.recompute(benchmark, selection, timezone.now())}, status=202)
+        return Response({"requested": stored_agreement.request(benchmark, selection, timezone.now())}, status=202)
 
 
 def check_requests(person: int) -> None:

@@ -15,7 +15,7 @@ from evaluation.metrics.estimate import Estimate
 from evaluation.models import Snapshot
 from evaluation.reports.board_agreement import MODELS_REPORT, is_rested
 from evaluation.reports.models_report import ModelsReport
-from evaluation.reports.report_requests import models_for
+from evaluation.reports.stored_models import models_for
 from evaluation.selections.catalogue import catalogue_of
 from evaluation.selections.selection import SelectionError
 from evaluation.services import snapshots

@@ -93,11 +93,9 @@ def linked_stages(benchmark: Benchmark, stage_key: str, at: datetime, zone: Zone
     if link is None:
         return None
     key = _snapshot_key(benchmark, link)
-    state = snapshots.get_or_compute(
-        benchmark, REPORT, key, lambda: _compare(benchmark, link), at, threshold=LIVE_LIMIT
+    state = snapshots.load_and_renew(
+        benchmark, REPORT, key, lambda: _compare(benchmark, link), at, stage_key, threshold=LIVE_LIMIT
     )
-    if snapshots.needs_recompute(state, at):
-        snapshots.request_recompute(benchmark, REPORT, key, stage_key, "UTC", at)
     data = state.data
     if not data["total"]:
         return None

@@ -25,7 +25,7 @@ from evaluation.queries.call_statistics import call_statistics as asked_of
 from evaluation.queries.observations import Observations, ObservedRater, observe, observed_raters
 from evaluation.reports.model_comparison import GOLD, MAJORITY, ModelComparison, has_gold
 from evaluation.selections.catalogue import Catalogue
-from evaluation.selections.selection import Selection, SelectionError
+from evaluation.selections.selection import Selection, SelectionError, refuse_unknown
 from people.models import Cohort
 from predictions.queries.code_mass import CodeMass
 
@@ -104,6 +104,12 @@ def models_report(catalogue: Catalogue, selection: Selection, asked: dict[str, s
         catalogue, selection, statistic, statistics, truth, truths, cohorts, lines, builder.whole.n_things,
         builder.n_tied, builder.ranks.n_tests, builder.n_untested, builder.too_many, mark, at,
     )  # fmt: skip
+
+
+def check_options(report: ModelsReport, asked: Mapping[str, str]) -> None:
+    """Raises SelectionError for a statistic or a truth that the question of the report does not allow."""
+    refuse_unknown("statistic", asked.get("statistic", ""), report.statistics)
+    refuse_unknown("truth", asked.get("truth", ""), report.truths)
 
 
 def _comparisons(

@@ -20,11 +20,11 @@ from evaluation.reports.report_requests import (
     MODELS_OPTIONS,
     agreement_selection,
     judge_for,
-    models_for,
     reviewed_stages,
 )
 from evaluation.reports.reviewers import reviewer_agreement
 from evaluation.reports.stored_agreement import load_report
+from evaluation.reports.stored_models import models_for
 from evaluation.selections.catalogue import Catalogue
 from evaluation.selections.selection import NAMES
 

@@ -7,11 +7,10 @@ from datetime import datetime, tzinfo
 from django.http import QueryDict
 
 from benchmarks.models import Benchmark, Stage
-from evaluation.reports.comparison_filters import EVERYBODY, page_options
+from evaluation.reports.comparison_filters import EVERYBODY
 from evaluation.reports.judge_report import JudgeReport, judge_report
-from evaluation.reports.models_report import ModelsReport, models_report
 from evaluation.selections.catalogue import Catalogue, StageEntry
-from evaluation.selections.selection import Selection, refuse_unknown, select
+from evaluation.selections.selection import Selection, select
 
 MODELS_OPTIONS = ("statistic", "truth")
 JUDGE_OPTIONS = ("judge",)
@@ -20,15 +19,6 @@ JUDGE_OPTIONS = ("judge",)
 def agreement_selection(catalogue: Catalogue, params: QueryDict, zone: tzinfo) -> Selection:
     """Of the reports about agreement. Raises SelectionError."""
     return select(catalogue, params, zone=zone, every_question=True)
-
-
-def models_for(catalogue: Catalogue, params: QueryDict, zone: tzinfo, at: datetime) -> ModelsReport:
-    """Raises SelectionError."""
-    asked = page_options(params, MODELS_OPTIONS)
-    report = models_report(catalogue, selection_with_models(catalogue, params, zone), asked, at)
-    refuse_unknown("statistic", asked.get("statistic", ""), report.statistics)
-    refuse_unknown("truth", asked.get("truth", ""), report.truths)
-    return report
 
 
 def judge_for(catalogue: Catalogue, params: QueryDict, zone: tzinfo, at: datetime) -> JudgeReport:

@@ -1,6 +1,6 @@
 """The agreement report as JSON and back, so that it can be kept, and the way every door comes to it."""
 
-from datetime import datetime
+from datetime import datetime, tzinfo
 from typing import Any
 from urllib.parse import urlencode
 
@@ -11,15 +11,15 @@ from annotation.queries.answers import watermark
 from benchmarks.models import Benchmark
 from evaluation.metrics.estimate import Estimate
 from evaluation.reports.agreement import AgreementReport, Cell, QuestionRow, Row, agreement, catalogue_for
-from evaluation.selections.catalogue import Catalogue
+from evaluation.selections.catalogue import Catalogue, catalogue_of
 from evaluation.selections.measures import measure_of
-from evaluation.selections.selection import Selection
+from evaluation.selections.selection import Params, Selection, SelectionError, select
 from evaluation.services.snapshots import (
     THRESHOLD,
     ReportState,
-    get_or_compute,
+    compute_if_unlocked,
     key_of,
-    needs_recompute,
+    load_and_renew,
     request_recompute,
     stored_at,
 )
@@ -44,9 +44,9 @@ def load_report(catalogue: Catalogue, selection: Selection, at: datetime) -> tup
         reports.append(agreement(catalogue, selection, at))
         return to_data(reports[0])
 
-    report_state = get_or_compute(benchmark, REPORT, key, compute, at, threshold=live_limit(selection))
-    if needs_recompute(report_state, at):
-        recompute(benchmark, selection, at)
+    query = urlencode(selection.to_params())
+    limit = live_limit(selection)
+    report_state = load_and_renew(benchmark, REPORT, key, compute, at, query, selection.zone, threshold=limit)
     if reports and not report_state.stored:
         return reports[0], report_state
     return from_data(report_state.data, catalogue, selection, report_state), report_state
@@ -80,8 +80,25 @@ def _count_most_from_files(selection: Selection) -> int:
     return counts.aggregate(most=Max("n"))["most"] or 0
 
 
-def recompute(benchmark: Benchmark, selection: Selection, at: datetime) -> bool:
-    """False where nothing is kept: it is read at every look."""
+def recompute(benchmark: Benchmark, params: Params, zone: tzinfo, at: datetime) -> bool:
+    """Compute and store it, for a worker. False where another worker is at it, or the parameters hold no longer."""
+    catalogue = catalogue_of(benchmark)
+    if not catalogue.stages:
+        return False
+    try:
+        selection = select(catalogue, params, zone=zone, every_question=True)
+    except SelectionError:
+        return False
+    key = key_of(benchmark, REPORT, selection)
+
+    def compute() -> Any:
+        return to_data(agreement(catalogue, selection, at))
+
+    return compute_if_unlocked(benchmark, REPORT, key, compute, at) is not None
+
+
+def request(benchmark: Benchmark, selection: Selection, at: datetime) -> bool:
+    """Have a worker compute it. False where nothing is stored: it is computed at every visit."""
     key = key_of(benchmark, REPORT, selection)
     return request_recompute(benchmark, REPORT, key, urlencode(selection.to_params()), selection.zone, at)
 

@@ -83,6 +83,20 @@ def get_or_compute(
     return report_state(snapshot or compute_and_store(benchmark, report, key, compute, at))
 
 
+def load_and_renew(
+    benchmark: Benchmark, report: str, key: str, compute: Compute, at: datetime, query: str, zone: str = "UTC",
+    *, threshold: int = THRESHOLD,
+) -> ReportState:  # fmt: skip
+    """As `get_or_compute`; where the stored report is out of date, a worker is asked to compute it again.
+
+    `query`, `zone`: what `evaluation.tasks.recompute_report` computes it from.
+    """
+    state = get_or_compute(benchmark, report, key, compute, at, threshold=threshold)
+    if needs_recompute(state, at):
+        request_recompute(benchmark, report, key, query, zone, at)
+    return state
+
+
 def report_state(snapshot: Snapshot) -> ReportState:
     """What is kept, and how far it is behind."""
     now = watermark(snapshot.benchmark)

@@ -134,7 +134,7 @@ def recompute(request: HttpRequest, slug: str) -> HttpResponse:
         return HttpResponse(error.message, status=400, content_type="text/plain; charset=utf-8")
     if not may_request(current_user(request).pk):
         messages.error(request, _("Too many requests. Try again in ten minutes."))
-    elif stored_agreement.recompute(benchmark, selection, timezone.now()):
+    elif stored_agreement.request(benchmark, selection, timezone.now()):
         messages.info(request, _("The report is being recomputed. The page updates when it is ready."))
     else:
         messages.info(request, _("These results are not cached. They are computed on every visit."))

@@ -16,9 +16,11 @@ from annotation.pages.status_text import time_zone_for
 from benchmarks.access import benchmark_for, is_permitted
 from benchmarks.models import Benchmark, Stage
 from benchmarks.pages.tabs import tabs_for
-from evaluation.reports.disagreement import disagreement_selection, order_units
+from evaluation.reports.agreement_page import cached_state
+from evaluation.reports.disagreement import disagreement_selection
 from evaluation.reports.items_page import list_context, list_filters, unit_context
 from evaluation.reports.linked_stages import linked_stages
+from evaluation.reports.stored_disagreement import load_order
 from evaluation.selections.catalogue import Catalogue, catalogue_of
 from evaluation.selections.selection import Selection, SelectionError
 from jobs.formats.numbers import parse_int
@@ -64,12 +66,13 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
     except SelectionError as error:
         return render(request, "evaluation/not_selectable.html", context | {"error": error}, status=400)
     number = parse_int(request.GET.get("page", "1"), maximum=9_999_999)
-    order = order_units(selection, least)
-    context |= list_context(catalogue, selection, order, max(number, 1), _language())
+    zone, now = time_zone_for(current_user(request)), timezone.now()
+    order, state = load_order(benchmark, selection, least, now)
+    context |= cached_state(state, zone) | list_context(catalogue, selection, order, max(number, 1), _language())
     if number < 1 or (number > 1 and not context["rows"]):
         raise Http404
     context |= list_filters(catalogue, selection, least, _language())
-    context["linked"] = linked_stages(benchmark, selection.stage, timezone.now(), time_zone_for(current_user(request)))
+    context["linked"] = linked_stages(benchmark, selection.stage, now, zone)
     return render(request, "evaluation/items.html", context | {"query": _query(request, selection)})
 
 
@@ -90,7 +93,7 @@ def unit(request: HttpRequest, slug: str, unit_id: int) -> HttpResponse:
         selection, least = _requested_selection(request, catalogue, stage.key)
     except SelectionError as error:
         return render(request, "evaluation/not_selectable.html", context | {"error": error}, status=400)
-    order = order_units(selection, least)
+    order, _state = load_order(benchmark, selection, least, timezone.now())
     at, before, after = order.around(unit.pk)
     context |= unit_context(catalogue, stage, unit, selection, _language())
     context |= {"unit": unit, "at": at, "total": len(order.places), "before": before, "after": after}

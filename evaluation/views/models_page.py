@@ -15,9 +15,11 @@ from annotation.pages.status_text import time_zone_for
 from benchmarks.access import benchmark_for, is_permitted
 from benchmarks.models import Benchmark
 from benchmarks.pages.tabs import tabs_for
+from evaluation.reports.agreement_page import cached_state
 from evaluation.reports.comparison_filters import comparison_filters, page_options
 from evaluation.reports.models_page import STATISTIC_LABELS, TRUTH_LABELS, models_context
-from evaluation.reports.report_requests import MODELS_OPTIONS, is_compared, models_for, params_with_stage
+from evaluation.reports.report_requests import MODELS_OPTIONS, is_compared, params_with_stage
+from evaluation.reports.stored_models import load_models
 from evaluation.selections.catalogue import Catalogue, StageEntry, catalogue_of
 from evaluation.selections.selection import SelectionError
 from evaluation.views.boxes import boxes_response
@@ -57,7 +59,7 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
         if boxes := boxes_response(request, catalogue, params, context):
             return boxes
         zone = time_zone_for(current_user(request))
-        report = models_for(catalogue, request.GET, zone, timezone.now())
+        report, state = load_models(catalogue, request.GET, zone, timezone.now())
     except SelectionError as error:
         return render(request, "evaluation/not_selectable.html", context | {"error": error}, status=400)
     own = [
@@ -71,6 +73,7 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
     context |= (
         models_context(report, get_language() or "en")
         | shown
+        | cached_state(state, zone)
         | {"query": query, "campaign": campaign, "report": report}
     )
     return render(request, "evaluation/models.html", context)

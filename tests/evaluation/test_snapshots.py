@@ -247,7 +247,7 @@ def test_nothing_is_made_when_nothing_changed_or_the_address_no_longer_holds(
     monkeypatch.setattr(tasks.stored_agreement, "to_data", lambda report: calls.append(1) or whole(report))
     assert tasks.recompute_report(world.benchmark.pk, "agreement", "", "UTC") and not calls
     assert not tasks.recompute_report(world.benchmark.pk, "agreement", "cohort=999999", "UTC")
-    assert not tasks.recompute_report(world.benchmark.pk, "models", "", "UTC")
+    assert not tasks.recompute_report(world.benchmark.pk, "judge", "", "UTC")
 
 
 @pytest.mark.django_db(transaction=True)

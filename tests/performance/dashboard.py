@@ -33,13 +33,14 @@ WITH given AS (
   FROM annotation_unit u CROSS JOIN unnest(%(raters)s::bigint[]) AS r(id) WHERE u.target = %(target)s
   RETURNING id, unit_id, rater_id
 ), coded AS (
-  SELECT *, 1 + (unit_id * 7919 %% 3 + rater_id * 31 %% 2 + (random() * 2)::int) AS code FROM given
+  SELECT *, 1 + (unit_id * 7919 %% 3 + rater_id * 31 %% 2 + (random() * 2)::int) AS code,
+    now() - interval '1 day' * %(days)s * (1 - percent_rank() OVER (ORDER BY unit_id)) AS at FROM given
 ), written AS (
   INSERT INTO annotation_annotation (assignment_id, rater_id, version, client_key, answers, sheet_version_id,
     rule_version, cohort_id, language, shown_at, submitted_at, active_seconds, confirmed, trace, live,
     counted, uncounted_because)
   SELECT id, rater_id, 1, id::text, jsonb_build_object('relevance', code::text), %(sheet)s, '', %(cohort)s,
-    'en', now(), now(), 7.5, '[]', '{}', true, true, '' FROM coded
+    'en', at, at, 7.5, '[]', '{}', true, true, '' FROM coded ORDER BY unit_id, rater_id
   RETURNING id, assignment_id, rater_id
 )
 INSERT INTO annotation_rating (annotation_id, campaign_id, cohort_id, unit_id, rater_id, field, code, value, live,
@@ -51,7 +52,8 @@ BARE = """COPY (SELECT r.cohort_id::int8, r.unit_id::int8, r.rater_id::int8, r.a
   FROM annotation_rating r WHERE r.field = 'relevance' AND r.live AND r.counted) TO STDOUT (FORMAT binary)"""
 
 
-def fill(items: int, raters: int) -> None:
+def fill(items: int, raters: int, days: int = 0) -> None:
+    """`days`: over how many days up to now the answers of each cohort were given."""
     from django.db import connection
 
     from tests.annotation.queue import factories
@@ -65,7 +67,7 @@ def fill(items: int, raters: int) -> None:
                 FILL,
                 {
                     "campaign": campaign.pk, "raters": people, "target": row.cohort.label, "cohort": row.cohort_id,
-                    "sheet": campaign.sheet_version_id,
+                    "sheet": campaign.sheet_version_id, "days": days,
                 },
             )  # fmt: skip
         cursor.execute("VACUUM ANALYZE")

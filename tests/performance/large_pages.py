@@ -21,6 +21,7 @@ from tests.load import server  # noqa: E402
 from tests.performance import dashboard  # noqa: E402
 
 RUNS, LIMIT = 20, 300  # ms, on a quiet machine
+DAYS = 60  # in which the answers were given
 SEATS = """
 WITH seats AS (
   INSERT INTO annotation_participation (rater_id, cohort_id, cursor, urgent_cursor, last_seen_at)
@@ -66,7 +67,7 @@ def make(items: int, raters: int) -> tuple[Any, Any, Any]:
     from people.models import Rater, TeamMember
     from tests.annotation.queue import factories
 
-    dashboard.fill(items, raters)
+    dashboard.fill(items, raters, DAYS)
     campaign = Campaign.objects.select_related("stage__benchmark__team").get()
     benchmark = campaign.stage.benchmark
     models = [Rater.objects.create(kind="model", team=benchmark.team, name=f"Model {n}", setting="") for n in range(2)]
@@ -78,7 +79,7 @@ def make(items: int, raters: int) -> tuple[Any, Any, Any]:
                 dashboard.FILL,
                 {
                     "campaign": campaign.pk, "raters": [model.pk for model in models], "target": row.cohort.label,
-                    "cohort": None, "sheet": campaign.sheet_version_id,
+                    "cohort": None, "sheet": campaign.sheet_version_id, "days": DAYS,
                 },
             )  # fmt: skip
         cursor.execute("VACUUM ANALYZE")
