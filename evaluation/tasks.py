@@ -13,11 +13,12 @@ from evaluation.reports import (
     stored_agreement,
     stored_disagreement,
     stored_models,
+    stored_people,
 )
 from evaluation.tables import table_builder
 
-STORED = (stored_agreement, stored_disagreement, stored_models)
-"""Modules of reports that are computed from a selection."""
+STORED = (stored_agreement, stored_disagreement, stored_models, stored_people)
+"""Modules of reports that are computed from the parameters of an address."""
 
 
 @shared_task(name="evaluation.beat")

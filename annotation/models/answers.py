@@ -73,7 +73,9 @@ class Annotation(models.Model):
             models.Index(fields=["rater", "-submitted_at"], name="annotation_history"),
             # Few rows: pages of numbers ask how many answers were left out.
             models.Index(
-                fields=["assignment"], condition=Q(uncounted_because="consent_withdrawn"), name="annotation_left_out"
+                fields=["assignment"],
+                condition=Q(uncounted_because__in=["consent_withdrawn", "no_consent"]),
+                name="annotation_not_selected",
             ),
         ]
 

@@ -156,6 +156,8 @@ class Assignment(models.Model):
             ),
             models.Index(fields=["participation"], condition=Q(state="released"), name="assignment_released"),
             models.Index(fields=["rater", "-changed_at"], name="assignment_history"),
+            # Whose answers came in a file, among all who answered.
+            models.Index(fields=["campaign", "rater"], condition=Q(participation=None), name="assignment_from_file"),
             models.Index(fields=["campaign", "changed_at"], condition=Q(state="submitted"), name="assignment_waiting"),
         ]
 

@@ -10,9 +10,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
 
-from django.db.models import Count, Max, QuerySet
+from django.core.cache import cache
+from django.db.models import Count, Exists, Max, OuterRef, QuerySet
 
-from annotation.models import Annotation, Campaign, CampaignCohort, Participation
+from annotation.models import Annotation, Assignment, Campaign, CampaignCohort, Participation
 from annotation.queries.exhausted_cohorts import Exhaustion, exhausted_cohorts
 from annotation.queries.opened_stages import RUNNING
 from annotation.queries.progress import Progress, progress_of
@@ -61,6 +62,9 @@ FROM annotation_campaign c JOIN annotation_assignment a ON a.campaign_id = c.id
   JOIN annotation_unit u ON u.id = a.unit_id JOIN benchmarks_item i ON i.id = u.item_id
 WHERE c.stage_id = ANY(%s) AND an.submitted_at > %s AND {AVAILABLE}
 """
+
+MANY = 200_000  # answers of a benchmark, whose full days are read once in LASTING seconds
+LASTING = 900
 
 
 @dataclass
@@ -314,18 +318,35 @@ def _read_pace(stages: Sequence[Stage], of_row: Mapping[int, CohortCounts], at: 
         of_row[row].last_seen = max(filter(None, (of_row[row].last_seen, last)))
     today = at.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     ids = [stage.pk for stage in stages]
-    for row, day, n in fetch(DAILY, [ids, today - timedelta(days=DAYS), today]):
+    for row, day, n in _read_days(ids, today, answered=sum(counts.answered for counts in of_row.values())):
         if row in of_row:
             of_row[row].per_day[day] += n
+
+
+def _read_days(stages: Sequence[int], today: datetime, *, answered: int) -> Iterable[tuple[int, date, int]]:
+    """Answers by row and day of the full days before `today`. What comes later changes them only where it withdraws
+    answers, so that those of many `answered` are kept for a while."""
+
+    def read() -> list[tuple[int, date, int]]:
+        return list(fetch(DAILY, [stages, today - timedelta(days=DAYS), today]))
+
+    if answered < MANY:
+        return read()
+    key = f"board:days:{'-'.join(map(str, stages))}:{today:%Y-%m-%d}"
+    return cache.get_or_set(key, read, LASTING) or ()
 
 
 def _read_files(
     stages: Sequence[Stage], cells: dict[tuple[int, int], CohortCounts], totals: Mapping[int, CohortCounts]
 ) -> None:
     """Answers of people that came in files: nobody was asked for them."""
+    of_rater = Assignment.objects.filter(rater=OuterRef("pk"), participation=None, campaign__stage__in=stages)
+    people = list(Rater.objects.filter(Exists(of_rater), kind=Rater.Kind.PERSON).values_list("pk", flat=True))
+    if not people:
+        return  # models' answers, of which there may be many, need not be read
     rows = Annotation.objects.filter(
         assignment__campaign__stage__in=stages, assignment__participation=None, live=True, counted=True, run=None,
-        rater__kind=Rater.Kind.PERSON, assignment__unit__item__withdrawn_at=None,
+        rater__in=people, assignment__unit__item__withdrawn_at=None,
     )  # fmt: skip
     grouped = rows.order_by().values_list("assignment__campaign__stage", "cohort").annotate(n=Count("pk"))
     for stage, cohort, n in grouped:

@@ -75,49 +75,86 @@ def cohorts_of(benchmark: Benchmark) -> list[Cohort]:
     return sorted(asked, key=lambda cohort: cohort.name)
 
 
+@dataclass(frozen=True)
+class RaterCounts:
+    """Answers of one rater in one cohort, over all campaigns. `withdrawn`: their author withdrew, so that the rater is
+    listed only where an exclusion can be lifted: the page does not say who withdrew."""
+
+    rater: int
+    cohort: int | None
+    done: int
+    counted: int
+    median_seconds: float | None
+    skipped: int
+    withdrawn: bool
+
+
 def raters_of(
     benchmark: Benchmark, at: datetime, cohort: int | None = None, rater: int | None = None
 ) -> list[RaterRow]:
     """By cohort, then by name here, models last: never by how much or how well."""
-    campaigns = list(Campaign.objects.filter(stage__benchmark=benchmark).values_list("pk", flat=True))
+    return rater_rows(benchmark, rater_counts(benchmark, cohort, rater), at)
+
+
+def rater_counts(benchmark: Benchmark, cohort: int | None = None, rater: int | None = None) -> list[RaterCounts]:
+    """Of everybody who took part or whose answers came in a file. Reads every answer of theirs."""
+    campaigns = _campaigns(benchmark)
+    listed = _from_files(benchmark, campaigns, cohort, rater) | set(_last_seen(campaigns, cohort, rater))
+    ids = sorted({r for r, _c in listed})
+    left_out = list(answers_left_out(benchmark).filter(rater__in=ids).values_list("pk", "rater", "cohort"))
+    done = _count_done(ids, campaigns, [answer for answer, _rater, _cohort in left_out])
+    skipped = _count_skipped(ids, campaigns)
+    gone = {(r, c) for _answer, r, c in left_out} - set(done)
+    return [
+        RaterCounts(r, c, *done.get((r, c), NOTHING), skipped.get((r, c), 0), withdrawn=(r, c) in gone)
+        for r, c in sorted(listed, key=lambda pair: (pair[0], pair[1] or 0))
+    ]
+
+
+def rater_rows(benchmark: Benchmark, counts: Sequence[RaterCounts], at: datetime) -> list[RaterRow]:
+    """The same counts with who the raters are and how they stand today, in the order of `raters_of`."""
+    last_seen = _last_seen(_campaigns(benchmark))
+    ids = {of.rater for of in counts}
+    raters = Rater.objects.filter(pk__in=ids).select_related("user").in_bulk()
+    cohorts = Cohort.objects.in_bulk({of.cohort for of in counts if of.cohort is not None})
+    excluded = {e.rater_id: e for e in Exclusion.objects.filter(benchmark=benchmark, lifted_at__isnull=True)}
+    members = _members(ids, cohorts)
+    rows = [
+        RaterRow(
+            rater=raters[of.rater],
+            cohort=cohorts[of.cohort] if of.cohort is not None else None,
+            pseudonym=benchmark.pseudonym(of.rater),
+            done=of.done,
+            counted=of.counted,
+            median_seconds=of.median_seconds,
+            skipped=of.skipped,
+            seen_at=last,
+            exclusion=excluded.get(of.rater),
+            idle=last is not None and last < at - IDLE,
+            left=last is not None and (of.rater, of.cohort) not in members,
+        )
+        for of in counts
+        for last in [last_seen.get((of.rater, of.cohort))]
+        if of.rater in raters and (not of.withdrawn or of.rater in excluded)
+    ]
+    return sorted(rows, key=lambda row: (row.is_model, row.cohort.name if row.cohort else "", row.pseudonym))
+
+
+def _campaigns(benchmark: Benchmark) -> list[int]:
+    return list(Campaign.objects.filter(stage__benchmark=benchmark).values_list("pk", flat=True))
+
+
+def _last_seen(
+    campaigns: Sequence[int], cohort: int | None = None, rater: int | None = None
+) -> dict[tuple[int, int | None], datetime | None]:
+    """When each of those who take part was here last, by rater and cohort."""
     taking_part = Participation.objects.filter(cohort__campaign__in=campaigns)
     if cohort is not None:
         taking_part = taking_part.filter(cohort__cohort=cohort)
     if rater is not None:
         taking_part = taking_part.filter(rater=rater)
-    last_answers: dict[tuple[int, int | None], datetime | None] = dict.fromkeys(
-        _from_files(benchmark, campaigns, cohort, rater)
-    )
-    last_answers |= {
-        (row["rater"], row["cohort__cohort"]): row["seen"]
-        for row in taking_part.values("rater", "cohort__cohort").annotate(seen=Max("last_seen_at"))
-    }
-    ids = sorted({r for r, _c in last_answers})
-    left_out = list(answers_left_out(benchmark).filter(rater__in=ids).values_list("pk", "rater", "cohort"))
-    done = _count_done(ids, campaigns, [answer for answer, _rater, _cohort in left_out])
-    skipped = _count_skipped(ids, campaigns)
-    raters = Rater.objects.filter(pk__in=ids).select_related("user").in_bulk()
-    cohorts = Cohort.objects.in_bulk([c for _r, c in last_answers if c is not None])
-    # Who has no answers but those is not listed: the page does not say who withdrew.
-    gone = {(rater, cohort) for _answer, rater, cohort in left_out}
-    excluded = {e.rater_id: e for e in Exclusion.objects.filter(benchmark=benchmark, lifted_at__isnull=True)}
-    members = _members(ids, cohorts)
-    lines = [
-        RaterRow(
-            rater=raters[r],
-            cohort=cohorts[c] if c is not None else None,
-            pseudonym=benchmark.pseudonym(r),
-            **done.get((r, c), NOTHING)._asdict(),
-            skipped=skipped.get((r, c), 0),
-            seen_at=last,
-            exclusion=excluded.get(r),
-            idle=last is not None and last < at - IDLE,
-            left=last is not None and (r, c) not in members,
-        )
-        for (r, c), last in last_answers.items()
-        if (r, c) in done or (r, c) not in gone or r in excluded
-    ]
-    return sorted(lines, key=lambda line: (line.is_model, line.cohort.name if line.cohort else "", line.pseudonym))
+    rows = taking_part.values("rater", "cohort__cohort").annotate(seen=Max("last_seen_at"))
+    return {(row["rater"], row["cohort__cohort"]): row["seen"] for row in rows}
 
 
 def _from_files(

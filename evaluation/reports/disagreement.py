@@ -49,15 +49,24 @@ class UnitDisagreement:
 
 @dataclass(frozen=True)
 class DisagreementOrder:
-    """`n_too_few_raters`: units with fewer raters than asked for; `n_undefined`: units with enough, without a value."""
+    """`units`: ids of the n units, the one with the highest disagreement first; `values` and `raters` (n,) are theirs.
+    Lists, for a page reads 50 of what may be 100,000. `n_too_few_raters`: units with fewer raters than asked for;
+    `n_undefined`: units with enough, without a value."""
 
-    places: list[UnitDisagreement]
+    units: list[int]
+    values: list[float]
+    raters: list[int]
     n_too_few_raters: int
     n_undefined: int
 
+    def places(self, start: int, stop: int) -> list[UnitDisagreement]:
+        """Those from `start`, counted from 0, to before `stop`."""
+        part = slice(start, stop)
+        return list(map(UnitDisagreement, self.units[part], self.values[part], self.raters[part]))
+
     def around(self, unit: int) -> tuple[int, int | None, int | None]:
         """Where a unit stands, counted from 1 (0: nowhere), and its neighbours."""
-        units = [one.unit for one in self.places]
+        units = self.units
         if unit not in units:
             return 0, None, units[0] if units else None
         at = units.index(unit)
@@ -95,9 +104,10 @@ def order_units(selection: Selection, least: int) -> DisagreementOrder:
         _coded_disagreement(selection) if selection.level in CODED else _answer_disagreement(selection)
     )
     enough = [(unit, value, n) for unit, value, n in disagreements if n >= least]
-    places = [UnitDisagreement(unit, value, n) for unit, value, n in enough if value is not None]
-    places.sort(key=lambda one: (-one.value, -one.n, one.unit))
-    return DisagreementOrder(places, len(disagreements) - len(enough), len(enough) - len(places))
+    valued = [(unit, value, n) for unit, value, n in enough if value is not None]
+    valued.sort(key=lambda row: (-row[1], -row[2], row[0]))
+    units, values, raters = (list(column) for column in zip(*valued, strict=True)) if valued else ([], [], [])
+    return DisagreementOrder(units, values, raters, len(disagreements) - len(enough), len(enough) - len(valued))
 
 
 def _coded_disagreement(selection: Selection) -> Iterable[tuple[int, float | None, int]]:
@@ -133,7 +143,7 @@ def codes_of(selection: Selection, units: list[int]) -> dict[int, list[tuple[str
     """How often each code was given to each unit, by the same selection; codes in their own order."""
     rows = Rating.objects.filter(
         inclusion_filter(selection, "annotation__"),
-        unit__in=units,
+        annotation__assignment__unit__in=units,  # ratings themselves have no index of units
         campaign__in=selection.campaigns,
         field=selection.field,
     )

@@ -42,7 +42,7 @@ def list_context(
 ) -> dict[str, Any]:
     """What templates/evaluation/items.html takes: one page of the order."""
     start = (page - 1) * PAGE
-    places = order.places[start : start + PAGE]
+    places = order.places(start, start + PAGE)
     ids = [one.unit for one in places]
     units = units_of(ids)
     codes = codes_of(selection, ids) if selection.level in CODED else {}
@@ -67,8 +67,8 @@ def list_context(
         "last": start + len(places),
         "page": page,
         "earlier": page - 1,
-        "later": page + 1 if start + PAGE < len(order.places) else 0,
-        "total": len(order.places),
+        "later": page + 1 if start + PAGE < len(order.units) else 0,
+        "total": len(order.units),
         "apart": _unranked_notes(order),
         "counted": texts,
         "has_codes": bool(codes),
@@ -78,7 +78,7 @@ def list_context(
 def _unranked_notes(order: DisagreementOrder) -> list[str]:
     """What stands in no order, and why."""
     notes = []
-    if order.places and order.places[0].value == 0:
+    if order.values and order.values[0] == 0:
         notes.append(_("No two raters differ on any of these items, so their order has no meaning."))
     if order.n_too_few_raters:
         notes.append(

@@ -1,11 +1,12 @@
-"""The order of items by disagreement as JSON and back, so that it can be stored, and how pages load it."""
+"""The order of items by disagreement, stored where there are many answers, and how pages load it."""
 
+from dataclasses import asdict
 from datetime import datetime, tzinfo
 from typing import Any
 from urllib.parse import urlencode
 
 from benchmarks.models import Benchmark
-from evaluation.reports.disagreement import DisagreementOrder, UnitDisagreement, disagreement_selection, order_units
+from evaluation.reports.disagreement import DisagreementOrder, disagreement_selection, order_units
 from evaluation.selections.catalogue import catalogue_of
 from evaluation.selections.selection import Params, Selection, SelectionError
 from evaluation.services import snapshots
@@ -22,12 +23,12 @@ def load_order(
 
     def compute() -> Any:
         orders.append(order_units(selection, least))
-        return to_data(orders[0])
+        return asdict(orders[0])
 
     query = urlencode([*selection.to_params(), ("least", str(least))])
     key = _key(benchmark, selection, least)
     state = snapshots.load_and_renew(benchmark, REPORT, key, compute, at, query, selection.zone)
-    return orders[0] if orders else from_data(state.data), state
+    return orders[0] if orders else DisagreementOrder(**state.data), state
 
 
 def recompute(benchmark: Benchmark, params: Params, zone: tzinfo, at: datetime) -> bool:
@@ -42,27 +43,10 @@ def recompute(benchmark: Benchmark, params: Params, zone: tzinfo, at: datetime) 
     key = _key(benchmark, selection, least)
 
     def compute() -> Any:
-        return to_data(order_units(selection, least))
+        return asdict(order_units(selection, least))
 
     return snapshots.compute_if_unlocked(benchmark, REPORT, key, compute, at) is not None
 
 
 def _key(benchmark: Benchmark, selection: Selection, least: int) -> str:
     return snapshots.key_of(benchmark, f"{REPORT} {least}", selection)
-
-
-def to_data(order: DisagreementOrder) -> dict[str, Any]:
-    """Three lists, one value per item, which is half the size of a list of objects."""
-    return {
-        "units": [place.unit for place in order.places],
-        "values": [place.value for place in order.places],
-        "raters": [place.n for place in order.places],
-        "n_too_few_raters": order.n_too_few_raters,
-        "n_undefined": order.n_undefined,
-    }
-
-
-def from_data(data: Any) -> DisagreementOrder:
-    """The order that `to_data` wrote."""
-    places = map(UnitDisagreement, data["units"], data["values"], data["raters"])
-    return DisagreementOrder(list(places), data["n_too_few_raters"], data["n_undefined"])

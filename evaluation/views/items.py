@@ -96,5 +96,5 @@ def unit(request: HttpRequest, slug: str, unit_id: int) -> HttpResponse:
     order, _state = load_order(benchmark, selection, least, timezone.now())
     at, before, after = order.around(unit.pk)
     context |= unit_context(catalogue, stage, unit, selection, _language())
-    context |= {"unit": unit, "at": at, "total": len(order.places), "before": before, "after": after}
+    context |= {"unit": unit, "at": at, "total": len(order.units), "before": before, "after": after}
     return render(request, "evaluation/item.html", context | {"query": _query(request, selection)})

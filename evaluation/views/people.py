@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
+from annotation.pages.status_text import time_zone_for
 from annotation.queries.answers import withdrawn_of
 from annotation.services.answers.exclusions import exclude, lift_exclusion
 from benchmarks.access import benchmark_for, is_permitted
@@ -20,19 +21,19 @@ from benchmarks.pages.tabs import tabs_for
 from evaluation.forms.raters import ReasonForm
 from evaluation.queries.raters import RaterRow, cohorts_of, exclusion_effect_text, exclusions_of, raters_of
 from evaluation.rendering.html import page_table
+from evaluation.reports.agreement_page import cached_state
 from evaluation.reports.people import (
-    numbers,
     people_context,
     people_filters,
     people_table,
     person_differences,
     rater_state,
 )
+from evaluation.reports.stored_people import PeoplePage, load_people
 from evaluation.selections.catalogue import catalogue_of
 from jobs.formats.numbers import parse_int
 from people.models import Cohort
-
-PAGE = 100
+from people.views.request_helpers import current_user
 
 
 @login_required
@@ -43,8 +44,9 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
     benchmark = benchmark_for(request.user, slug)
     cohorts = cohorts_of(benchmark)
     cohort = _cohort(request.GET.get("cohort", ""), cohorts)
-    lines = raters_of(benchmark, timezone.now(), cohort=cohort.pk if cohort else None)
-    page_rows, pages = _part(request, lines)
+    people = load_people(benchmark, request.GET, cohort, timezone.now())
+    if people is None:
+        raise Http404
     context = {
         "benchmark": benchmark,
         "nav": tabs_for(request.user, benchmark, "people"),
@@ -53,38 +55,33 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
         "cohorts": cohorts,
         "cohort": cohort,
         "withdrawn": withdrawn_of(benchmark),
-        **pages,
+        **_neighbours(request, people),
+        **cached_state(people.state, time_zone_for(current_user(request))),
     }
-    cohort_numbers = None
     if cohort:
-        catalogue = catalogue_of(benchmark)
-        cohort_numbers = numbers(catalogue, cohort, request.GET, {line.rater.pk for line in page_rows})
-        context |= people_context(cohort_numbers, lines)
-        context["selects"] = people_filters(cohort_numbers, catalogue, get_language() or "en")
-    table = people_table(page_rows, cohort_numbers, benchmark, cohort=bool(cohort), works=context["works"])
+        context |= people_context(people.numbers, people.rows)
+        context["selects"] = people_filters(people.numbers, catalogue_of(benchmark), get_language() or "en")
+    table = people_table(people.shown, people.numbers, benchmark, cohort=bool(cohort), works=context["works"])
     context["table"] = page_table(table, "people", _("People who answer, by cohort"))
     return render(request, "evaluation/people.html", context)
 
 
-def _part(request: HttpRequest, lines: list[RaterRow]) -> tuple[list[RaterRow], dict[str, Any]]:
-    """One page of the lines, and where it lies: `first` and `last` of `total`, and addresses of its neighbours."""
+def _neighbours(request: HttpRequest, people: PeoplePage) -> dict[str, Any]:
+    """Where the page lies: `first` and `last` of `total`, and addresses of its neighbours."""
     number = parse_int(request.GET.get("page", "1"), maximum=99_999)
-    start = (number - 1) * PAGE
-    if number < 1 or (start and start >= len(lines)):
-        raise Http404
+    start, end, total = people.start, people.start + len(people.shown), len(people.rows)
 
     def address(page: int) -> str:
         params = request.GET.copy()
         params["page"] = str(page)
         return params.urlencode()
 
-    page_rows = lines[start : start + PAGE]
-    return page_rows, {
+    return {
         "first": start + 1,
-        "last": start + len(page_rows),
-        "total": len(lines),
+        "last": end,
+        "total": total,
         "earlier": address(number - 1) if start else "",
-        "later": address(number + 1) if start + PAGE < len(lines) else "",
+        "later": address(number + 1) if end < total else "",
     }
 
 

@@ -1,10 +1,11 @@
 """The board of the overview: what is done of what is wanted, what waits for whom, and what is stuck and why."""
 
 import re
-from datetime import timedelta
+from datetime import datetime, timedelta
 from itertools import product
 
 import pytest
+from django.core.cache import cache
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
@@ -18,6 +19,7 @@ from annotation.models import (
     ProblemReport,
     Slot,
 )
+from annotation.queries import board_counts
 from annotation.queries.exhausted_cohorts import exhausted_cohorts
 from annotation.services.campaigns import lifecycle
 from annotation.services.campaigns.chain_opening import StageOpening, open_chain
@@ -367,6 +369,33 @@ def sums(world: World) -> dict[str, str]:
     """Text of each figure above the board by its title."""
     rows = re.findall(r"<dt>(.*?)</dt>(.*?)</div>", page_of(world).partition('class="sums"')[2].partition("</dl>")[0])
     return {title: text_of(text) for title, text in rows}
+
+
+def test_full_days_of_many_answers_are_read_once_a_day(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of few answers at each visit; of many for a while, and anew on the next day."""
+    world.add_items(8)
+    row, now = open_first(world).cohorts.get(), timezone.now()
+    first, second, third = row.slots.order_by("pk")[:3]
+
+    def answer_yesterday(slot: Slot) -> None:
+        answer(world, row, world.nour, slot)
+        Assignment.objects.get(slot=slot).annotations.update(submitted_at=now - timedelta(days=1))
+
+    def days(at: datetime) -> int:
+        counts = board_counts.chain_counts([world.stage], at)
+        return sum(counts.cells[world.stage.pk, row.cohort_id].per_day.values())
+
+    cache.clear()
+    answer_yesterday(first)
+    assert days(now) == 1
+    answer_yesterday(second)
+    assert days(now) == 2
+    monkeypatch.setattr(board_counts, "MANY", 2)
+    assert days(now) == 2
+    answer_yesterday(third)
+    assert days(now) == 2, "kept for a while"
+    assert days(now + timedelta(days=1)) == 3, "another day"
+    cache.clear()
 
 
 def test_sums_show_answers_of_a_day_and_the_forecast_or_its_reason(world: World) -> None:

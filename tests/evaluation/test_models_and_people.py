@@ -7,8 +7,8 @@ import pytest
 from annotation.models import Annotation, Campaign, Rating, Unit
 from benchmarks.models import Stage
 from evaluation.reports import stored_agreement
+from evaluation.reports import stored_people as people_page
 from evaluation.services.snapshots import THRESHOLD
-from evaluation.views import people as people_page
 from people.models import Rater
 from tests.annotation.files.test_answer_files import import_answers
 from tests.evaluation.data import an_open_campaign, give_ratings

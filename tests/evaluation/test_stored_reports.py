@@ -18,11 +18,14 @@ from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.self_agreement import SelfAgreement
 from evaluation.models import Snapshot
 from evaluation.queries.call_statistics import MissingAnswers
-from evaluation.reports import stored_models
+from evaluation.reports import stored_models, stored_people
 from evaluation.selections.catalogue import catalogue_of
 from evaluation.services import snapshots
+from people.models import CohortMember
+from people.services.raters import rater_of
 from predictions.models import Run
 from predictions.queries.code_mass import CodeMass
+from tests.chains.link_client import text_of
 from tests.evaluation.data import give_ratings
 from tests.evaluation.test_covered import asked  # noqa: F401  (a fixture)
 from tests.evaluation.test_items_page import campaign, keys, page_of, rated, unit_of, url  # noqa: F401  (fixtures)
@@ -30,6 +33,10 @@ from tests.evaluation.test_selection import by_a_model
 from tests.evaluation.test_snapshots import sent  # noqa: F401  (a fixture)
 from tests.personas import World
 from tests.predictions.model_server import Server
+
+
+def people_page(world: World, query: str = "") -> str:
+    return world.client(world.mara).get(f"/b/{world.benchmark.slug}/people/{query}").content.decode()
 
 
 @pytest.fixture
@@ -192,3 +199,72 @@ def test_worker_renews_the_order(
     assert not tasks.recompute_report(world.benchmark.pk, "disagreement", "least=4", "UTC")
     assert not tasks.recompute_report(world.other_benchmark.pk, "disagreement", "", "UTC")
     assert world.client(world.rival).get(url(world)).status_code == 404
+
+
+# ---- people ----------------------------------------------------------------------------------------------------------
+
+
+def without_time(page: str) -> str:
+    """The visible text of the list of people, without how old it is."""
+    text = text_of(page)
+    return (
+        text[: text.find("As of")] + text[text.find("nothing has changed since.") + 26 :] if "As of" in text else text
+    )
+
+
+@pytest.mark.parametrize("query", ["", "?cohort={egypt}", "?cohort={egypt}&page=1"])
+def test_stored_people_have_the_same_numbers(
+    world: World, campaign: Campaign, rated: list[Item], query: str  # noqa: F811
+) -> None:  # fmt: skip
+    query = query.format(egypt=world.egypt.pk)
+    live = people_page(world, query)
+    assert "As of" not in live and world.benchmark.pseudonym(rater_of(world.nour).pk) in live
+    make_large(campaign)
+    for _visit in range(2):
+        page = people_page(world, query)
+        assert "nothing has changed since" in page
+        assert without_time(page).split() == without_time(live).split()
+    assert Snapshot.objects.count() == 1
+    assert world.client(world.mara).get(f"/b/{world.benchmark.slug}/people/?page=2").status_code == 404
+    assert world.client(world.rival).get(f"/b/{world.benchmark.slug}/people/").status_code == 404
+
+
+def test_worker_renews_people_and_states_are_those_of_today(
+    world: World, campaign: Campaign, rated: list[Item], sent: list[Any]  # noqa: F811
+) -> None:  # fmt: skip
+    make_large(campaign)
+    query = f"?cohort={world.egypt.pk}"
+    people_page(world, query)
+    give_ratings(campaign, world.egypt, world.tarek, {rated[4]: "1"})
+    CohortMember.objects.filter(user=world.tarek, cohort=world.egypt).update(left_at=timezone.now())
+    change_answers(campaign)
+    stale = people_page(world, query)
+    name = world.benchmark.pseudonym(rater_of(world.tarek).pk)
+    assert "newer answer" in stale
+    assert "4" in stale.split(name, 1)[1].split("</tr>", 1)[0], "the count is the stored one"
+    assert sent == [("evaluation.renew", (world.benchmark.pk, "people", f"cohort={world.egypt.pk}", "UTC"))]
+    assert tasks.recompute_report(*sent[0][1])
+    row = text_of(people_page(world, query).split(name, 1)[1].split("</tr>", 1)[0])
+    assert " 5 " in f" {row} "
+    assert not tasks.recompute_report(world.benchmark.pk, "people", f"cohort={world.other_cohort.pk}", "UTC")
+
+
+def test_somebody_who_moved_to_a_stored_page_is_compared_too(
+    world: World, campaign: Campaign, rated: list[Item], monkeypatch: pytest.MonkeyPatch  # noqa: F811
+) -> None:  # fmt: skip
+    """A page of one person; the first of them is gone from the list when the stored page is shown again."""
+    make_large(campaign)
+    monkeypatch.setattr(stored_people, "PAGE", 1)
+    query = f"?cohort={world.egypt.pk}"
+    first = people_page(world, query)
+    names = {user: world.benchmark.pseudonym(rater_of(user).pk) for user in (world.nour, world.tarek)}
+    [shown] = [user for user, name in names.items() if name in first]
+    [other] = set(names) - {shown}
+    snapshot = Snapshot.objects.get()
+    counts = snapshot.data["report"]["counts"]
+    for line in counts:
+        line["withdrawn"] = line["rater"] == rater_of(shown).pk
+    snapshot.save()
+    page = people_page(world, query)
+    assert names[other] in page and names[shown] not in page
+    assert "no answers that count" not in page
