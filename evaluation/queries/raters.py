@@ -75,6 +75,12 @@ def cohorts_of(benchmark: Benchmark) -> list[Cohort]:
     return sorted(asked, key=lambda cohort: cohort.name)
 
 
+def cohorts_with_people(benchmark: Benchmark) -> set[int]:
+    """Ids of the cohorts in which somebody takes part in a campaign of the benchmark."""
+    seats = Participation.objects.filter(cohort__campaign__stage__benchmark=benchmark).order_by()
+    return set(seats.values_list("cohort__cohort", flat=True).distinct())
+
+
 @dataclass(frozen=True)
 class RaterCounts:
     """Answers of one rater in one cohort, over all campaigns. `withdrawn`: their author withdrew, so that the rater is

@@ -38,7 +38,9 @@ class PeoplePage:
 
 def load_people(benchmark: Benchmark, params: QueryDict, cohort: Cohort | None, at: datetime) -> PeoplePage | None:
     """Computed for each request where that is quick; else as it was stored. None: there is no such page."""
-    query = urlencode([(name, params[name]) for name in _NAMES if params.get(name)])
+    chosen = params.copy()
+    chosen["cohort"] = str(cohort.pk) if cohort else ""
+    query = urlencode([(name, chosen[name]) for name in _NAMES if chosen.get(name)])
     key = _key(benchmark, cohort, params)
     state = snapshots.load_and_renew(
         benchmark, REPORT, key, lambda: _compute(benchmark, params, cohort, at), at, query

@@ -19,7 +19,14 @@ from benchmarks.access import benchmark_for, is_permitted
 from benchmarks.models import Benchmark
 from benchmarks.pages.tabs import tabs_for
 from evaluation.forms.raters import ReasonForm
-from evaluation.queries.raters import RaterRow, cohorts_of, exclusion_effect_text, exclusions_of, raters_of
+from evaluation.queries.raters import (
+    RaterRow,
+    cohorts_of,
+    cohorts_with_people,
+    exclusion_effect_text,
+    exclusions_of,
+    raters_of,
+)
 from evaluation.rendering.html import page_table
 from evaluation.reports.agreement_page import cached_state
 from evaluation.reports.people import (
@@ -35,6 +42,8 @@ from jobs.formats.numbers import parse_int
 from people.models import Cohort
 from people.views.request_helpers import current_user
 
+ALL = "all"
+
 
 @login_required
 @require_safe
@@ -43,7 +52,7 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
     """Reviewers see names of this benchmark only; those who work on it see who is behind them."""
     benchmark = benchmark_for(request.user, slug)
     cohorts = cohorts_of(benchmark)
-    cohort = _cohort(request.GET.get("cohort", ""), cohorts)
+    cohort = _cohort(benchmark, request.GET.get("cohort", ""), cohorts)
     people = load_people(benchmark, request.GET, cohort, timezone.now())
     if people is None:
         raise Http404
@@ -85,11 +94,15 @@ def _neighbours(request: HttpRequest, people: PeoplePage) -> dict[str, Any]:
     }
 
 
-def _cohort(asked: str, cohorts: list[Cohort]) -> Cohort | None:
+def _cohort(benchmark: Benchmark, asked: str, cohorts: list[Cohort]) -> Cohort | None:
+    """The chosen cohort; where the address names none, the first by name in which somebody takes part. None: all."""
+    if asked in ("", ALL):
+        with_people = set() if asked else cohorts_with_people(benchmark)
+        return next((cohort for cohort in cohorts if cohort.pk in with_people), None)
     matching = [cohort for cohort in cohorts if str(cohort.pk) == asked]
-    if asked and not matching:
+    if not matching:
         raise Http404
-    return matching[0] if matching else None
+    return matching[0]
 
 
 @login_required

@@ -123,7 +123,7 @@ def test_what_nobody_shares_with_the_model_is_not_called_unrated(world: World) -
 
 
 def test_models_are_told_from_people(world: World, nominal: Campaign) -> None:
-    page = read(world, "people/")
+    page = read(world, "people/?cohort=all")
     row = page.split("heron", 1)[1].split("</tr>", 1)[0]
     assert ">Model</span>" in row and "0 %" not in row
     assert page.index("heron") > page.index(world.nour.name)

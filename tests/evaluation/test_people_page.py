@@ -92,7 +92,23 @@ def test_in_a_cohort_each_person_stands_against_the_rest(world: World, campaign:
     assert page.count("0.80</bdi></b>") == 2
     assert "n = 4<" in page
     assert page.count("no answers that count") == 1
-    assert "Agreement with others" not in client.get(people(world)).content.decode()
+    assert "Agreement with others" not in client.get(people(world, "?cohort=all")).content.decode()
+
+
+def test_page_opens_on_the_first_cohort_in_which_somebody_takes_part(world: World, campaign: Campaign) -> None:
+    client = world.client(world.mara)
+
+    def names(query: str = "") -> set[str]:
+        page = client.get(people(world, query)).content.decode()
+        return {user.name for user in (world.nour, world.bia) if user.name in page}
+
+    assert names() == set(), "nobody has come yet"
+    give_ratings(campaign, world.egypt, world.nour, {world.items[0]: "3"})
+    assert names() == {world.nour.name}, "Brazil, which is first by name, has nobody"
+    give_ratings(campaign, world.brazil, world.bia, {world.items[0]: "3"})
+    assert names() == {world.bia.name}
+    assert names("?cohort=all") == {world.nour.name, world.bia.name}
+    assert "People of Brazil" in client.get(people(world)).content.decode()
 
 
 def differing(world: World, user: User, reader: User) -> tuple[str, str]:

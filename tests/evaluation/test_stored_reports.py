@@ -212,7 +212,7 @@ def without_time(page: str) -> str:
     )
 
 
-@pytest.mark.parametrize("query", ["", "?cohort={egypt}", "?cohort={egypt}&page=1"])
+@pytest.mark.parametrize("query", ["", "?cohort=all", "?cohort={egypt}", "?cohort={egypt}&page=1"])
 def test_stored_people_have_the_same_numbers(
     world: World, campaign: Campaign, rated: list[Item], query: str  # noqa: F811
 ) -> None:  # fmt: skip

@@ -45,7 +45,7 @@ PAGES = {
     "Models": "/b/{slug}/models/",
     "Figures": "/b/{slug}/figures/",
     "Disagreement": "/b/{slug}/disagreement/",
-    "People": "/b/{slug}/people/",
+    "People": "/b/{slug}/people/?cohort=all",
     "People of a cohort": "/b/{slug}/people/?cohort={cohort}",
     "A person": "/b/{slug}/people/{rater}/",
     "Tables": "/b/{slug}/tables/",
