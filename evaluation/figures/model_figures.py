@@ -52,6 +52,7 @@ def cohorts_by_models(ground: FigureData) -> Figure:
         measure,
         _("No value: see the table"),
         _("n: items of each value"),
+        _("n = {n} where none is shown"),
     )
     if all(e.value is None for row in estimates for e in row):
         raise missing_reasons([e for row in estimates for e in row])

@@ -74,6 +74,7 @@ def heat_of(ground: FigureData, *, key: str, spec: TableSpec, title: Words, meas
         str(measure),
         _("No value: see the table"),
         _counted_words([e for _r, _c, e in cells]),
+        _("n = {n} where none is shown"),
     )
     return Figure(
         key=key,

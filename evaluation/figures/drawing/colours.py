@@ -44,6 +44,7 @@ KINDS: tuple[Look, ...] = (
 )
 UNKNOWN = Look(SUNK, INK, "hatch")
 _FROM, _MID, _TO = "#eef6f3", "#5fa698", VERDIGRIS_DEEP
+_HEAT_TO = "#60958f"  # 65 % verdigris on white: the deepest on which ink is read (4.5)
 
 
 def kind(place: int) -> Look:
@@ -60,6 +61,16 @@ def sequential(share: float) -> str:
     at = min(max(share, 0.0), 1.0)
     first, second, part = (_FROM, _MID, at * 2) if at < 0.5 else (_MID, _TO, at * 2 - 1)
     return _hex(*(a + (b - a) * part for a, b in zip(_rgb(first), _rgb(second), strict=True)))
+
+
+def heat(share: float) -> str:
+    """As `sequential`, but pale enough for ink on every colour: the cells of a heat map.
+
+    >>> heat(0), heat(1), round(contrast(INK, heat(1)), 1)
+    ('#eef6f3', '#60958f', 4.9)
+    """
+    at = min(max(share, 0.0), 1.0)
+    return _hex(*(a + (b - a) * at for a, b in zip(_rgb(_FROM), _rgb(_HEAT_TO), strict=True)))
 
 
 def steps(count: int) -> list[Look]:

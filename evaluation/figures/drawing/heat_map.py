@@ -4,10 +4,11 @@ value. Nothing is wider than asked: rows and columns change places, or the colum
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass, replace
 
 from evaluation.figures.drawing.axis import Value, format_value, tick_words
-from evaluation.figures.drawing.colours import EDGE, INK, INK_2, ink_on, sequential
+from evaluation.figures.drawing.colours import EDGE, INK, INK_2, heat
 from evaluation.figures.drawing.names import LEADING, Name, distinct_names, name_texts, widest_line
 from evaluation.figures.drawing.scene import Canvas, Rect, Text, VectorScene, rect
 from evaluation.figures.drawing.text import clean, width_of
@@ -20,7 +21,8 @@ SMALL = 8  # a value on fewer items is hatched and grey
 @dataclass(frozen=True)
 class HeatMap:
     """`cells[row][column]`. `low` and `high` are the ends of the colour scale; a value beyond them has the end's.
-    `counted`: what the small number below each value is, nothing where they have none."""
+    `counted`: what the small number below each value is, nothing where they have none. `common`: with "{n}", said
+    where most values have the same n, which is then not repeated in their cells."""
 
     rows: tuple[str, ...]
     columns: tuple[str, ...]
@@ -30,6 +32,17 @@ class HeatMap:
     scale: str = ""  # what the colours stand for
     none: str = ""  # what hatched stands for
     counted: str = ""
+    common: str = ""
+
+    @property
+    def common_n(self) -> int | None:
+        """The n that most of the coloured values have; None where none is said once for them."""
+        counts = Counter(
+            cell.n for row in self.cells for cell in row if cell.value is not None and not _is_small(self, cell)
+        )
+        for n, times in counts.most_common(1):
+            return n if self.common and times > 1 and times * 2 > counts.total() else None
+        return None
 
     @property
     def transpose(self) -> HeatMap:
@@ -49,8 +62,7 @@ class ColumnHeads:
 
 
 def draw(data: HeatMap, width: float) -> VectorScene:
-    if len(data.columns) > max(len(data.rows), _fitting(data, width)):
-        data = data.transpose
+    data = _oriented(data, width)
     names = distinct_names(data.rows, 13, min(240, width * 0.36))
     left = max(widest_line(names, 13) + 1, 40) + 8
     fit = _fitting(data, width)
@@ -67,6 +79,22 @@ def draw(data: HeatMap, width: float) -> VectorScene:
         _cells(canvas, data, range(start, min(start + each, len(data.columns))), left, column, top)
         top += len(data.rows) * ROW + 14
     return canvas.scene(_legend(canvas, data, top, width))
+
+
+def _oriented(data: HeatMap, width: float) -> HeatMap:
+    """With rows and columns in each other's place where the columns have no room, or where only so the names of both
+    are level and whole: names of rows may be long."""
+    if len(data.columns) > max(len(data.rows), _fitting(data, width)):
+        return data.transpose
+    other = data.transpose
+    fits = len(other.columns) <= _fitting(other, width)
+    return other if fits and _is_turned(data, width) and not _is_turned(other, width) else data
+
+
+def _is_turned(data: HeatMap, width: float) -> bool:
+    """Whether names of columns are turned, and so cut short."""
+    left = max(widest_line(distinct_names(data.rows, 13, min(240, width * 0.36)), 13) + 1, 40) + 8
+    return bool(_head(data.columns, left, max(len(data.columns), 1), width).turn)
 
 
 def _fitting(data: HeatMap, width: float) -> int:
@@ -103,6 +131,7 @@ def _columns(canvas: Canvas, head: ColumnHeads, shown: range, left: float, colum
 def _cells(canvas: Canvas, data: HeatMap, shown: range, left: float, column: float, top: float) -> None:
     boxes: list[Rect] = []
     words: list[Text] = []
+    common = data.common_n
     for i, row in enumerate(data.cells):
         for place, j in enumerate(shown):
             cell, x, y = row[j], left + place * column, top + i * ROW
@@ -118,6 +147,7 @@ def _cells(canvas: Canvas, data: HeatMap, shown: range, left: float, column: flo
             )
             counted = f"n = {cell.n:,}" if data.counted and cell.n else ""
             title = f"{name}: {format_value(cell.value)}{ends}" + (f", {counted}" if counted else "")
+            counted = "" if cell.n == common else counted
             boxes.append(rect(x, y, column - 2, ROW - 2, fill, pattern=pattern, title=title))
             middle = round(x + column / 2 - 1, 1)
             line = round(y + (ROW / 2 - 3 if counted else ROW / 2 + 3.5), 1)
@@ -134,8 +164,7 @@ def _look(data: HeatMap, cell: Value) -> tuple[str, str, str]:
     assert cell.value is not None
     if _is_small(data, cell):
         return "", "faint", INK_2
-    fill = sequential((cell.value - data.low) / (data.high - data.low))
-    return fill, "", ink_on(fill)
+    return heat((cell.value - data.low) / (data.high - data.low)), "", INK
 
 
 def _is_small(data: HeatMap, cell: Value) -> bool:
@@ -151,7 +180,7 @@ def _legend(canvas: Canvas, data: HeatMap, y: float, width: float) -> float:
     canvas.add(*name_texts(scale, 0, y + high / 2, size=12), fill=INK_2)
     y += high + 5
     steps = [data.low + (data.high - data.low) * place / (count - 1) for place in range(count)]
-    fills = [sequential(place / (count - 1)) for place in range(count)]
+    fills = [heat(place / (count - 1)) for place in range(count)]
     canvas.add(*(rect(i * size, y, size, 10, fill) for i, fill in enumerate(fills)), stroke=EDGE, width=0.5)
     ends = ((0.0, steps[0], "start"), (count, steps[-1], "end"))
     canvas.add(*(Text(round(x * size, 1), y + 23, tick_words(v), a, size=12) for x, v, a in ends), fill=INK_2)
@@ -165,9 +194,11 @@ def _legend(canvas: Canvas, data: HeatMap, y: float, width: float) -> float:
         line += (len(none.lines) - 1) * 14
         x += size + 8 + widest_line([none], 12) + 16
     if data.counted:
-        if x + width_of(data.counted, 12) > width:
+        common = data.common_n
+        said = data.counted if common is None else f"{data.counted}; {data.common.format(n=f'{common:,}')}"
+        if x + width_of(said, 12) > width:
             x, line = 0.0, max(line, y) + 32 if line == y else line + 18
-        counted = distinct_names([data.counted], 12, width - x, most=3)[0]
+        counted = distinct_names([said], 12, width - x, most=3)[0]
         canvas.add(*name_texts(counted, x, line + 5 + (len(counted.lines) - 1) * 7, size=12), fill=INK_2)
         line += (len(counted.lines) - 1) * 14
     return max(line + 18, y + 30)

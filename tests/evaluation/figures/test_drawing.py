@@ -12,6 +12,7 @@ from evaluation.figures.drawing import (
     axis,
     bars,
     boxes,
+    colours,
     heat_map,
     lines,
     picture_strips,
@@ -216,6 +217,45 @@ def test_an_undefined_cell_is_hatched_and_has_no_number() -> None:
     assert not [text for text in scene.texts if re.fullmatch(r"[−\d.]+", text) and text not in ("0", "1")]
     assert "none" in scene.texts
     assert "none" not in heat_map.draw(heats(1, 1), 760).texts
+
+
+def counted_map(*ns: int) -> heat_map.HeatMap:
+    values = tuple(Value(0.1 * place, n=n) for place, n in enumerate(ns))
+    columns = tuple(f"m{place}" for place in range(len(ns)))
+    return heat_map.HeatMap(("row",), columns, (values,), 0, 1, "r", "none", "n: items", "n = {n} where none is shown")
+
+
+def test_n_that_most_values_have_is_said_once() -> None:
+    scene = heat_map.draw(counted_map(200, 200, 1_200, 200, 6), 760)
+    assert [text for text in scene.texts if text.startswith("n = ")] == ["n = 1,200", "n = 6"]
+    assert "n: items; n = 200 where none is shown" in scene.texts
+    titles = [mark.title for mark in marks_of(scene, Rect) if mark.title]
+    assert titles[0] == "row, m0: 0.00, n = 200", "who points at a cell still reads it"
+    for ns in ((200,), (10, 20, 30), (10, 10, 20, 30), (6, 6, 6)):
+        scene = heat_map.draw(counted_map(*ns), 760)
+        assert [text for text in scene.texts if text.startswith("n = ")] == [f"n = {n}" for n in ns]
+        assert "n: items" in scene.texts
+
+
+def test_long_names_are_names_of_rows() -> None:
+    long = tuple(f"Simulated Heron, vision-language models (baseline {n}), natural photos" for n in range(8))
+    short = ("drums", "food", "market")
+    values = tuple(tuple(Value(0.5) for _name in long) for _name in short)
+    scene = heat_map.draw(heat_map.HeatMap(short, long, values, 0, 1, "rho", "none"), 1000)
+    assert not any(text.turn for text in marks_of(scene, Text)) and "drums" in scene.texts
+    tall = [mark for mark in marks_of(scene, Rect) if mark.title]
+    assert len({mark.y for mark in tall}) == 8 and tall[0].title == f"{long[0]}, drums: 0.50"
+    both = heat_map.draw(
+        heat_map.HeatMap(long, long, (tuple(Value(0.5) for _n in long),) * 8, 0, 1, "rho", "none"), 1000
+    )
+    assert any(text.turn for text in marks_of(both, Text)), "where both are long, columns stay columns"
+
+
+def test_ink_is_read_on_every_colour_of_a_heat_map() -> None:
+    shares = [place / 50 for place in range(51)]
+    assert min(colours.contrast(colours.INK, colours.heat(share)) for share in shares) >= 4.5
+    lightness = [colours.contrast("#000", colours.heat(share)) for share in shares]
+    assert lightness == sorted(lightness, reverse=True), "it holds in grey"
 
 
 def test_a_line_is_interrupted_where_there_is_no_value() -> None:
