@@ -51,7 +51,7 @@ def cohort_rows(reading: Reading) -> Rows:
     end = _end(reading, counts.totals, is_stuck=is_stuck)
     total = Row(_("All cohorts"), cells, note, end, key=ALL_COHORTS)
     sums = (
-        [_recent_sum(reading, people), *_end_sum(total, rows, asked)]
+        [_recent_sum(reading, people), *_end_sum(total, rows, asked, reading.at.date())]
         if any(row.wanted or row.answered for row in asked)
         else []
     )
@@ -68,7 +68,7 @@ def _recent_sum(reading: Reading, members: int) -> Sum:
     )  # fmt: skip
 
 
-def _end_sum(total: Row, rows: Sequence[Row], asked: Sequence[CohortCounts]) -> Iterator[Sum]:
+def _end_sum(total: Row, rows: Sequence[Row], asked: Sequence[CohortCounts], today: date) -> Iterator[Sum]:
     """When all will be there; else why nobody knows. Nothing where no answer is wanted yet."""
     missing = sum(counts.missing for counts in asked)
     text = ngettext("%(n)s answer missing", "%(n)s answers missing", missing) % {"n": board_number(missing)}
@@ -83,7 +83,8 @@ def _end_sum(total: Row, rows: Sequence[Row], asked: Sequence[CohortCounts]) -> 
         reason = _("No forecast: answers wait for others") if waits else _("No forecast: too few days of work")
         yield Sum(3, _("Complete by"), "", [reason, *([] if waits else [text])])
     elif missing:
-        yield Sum(3, _("Complete by"), total.end, [text, _("at the median of the last seven days")])
+        notes = [text, _("at the median of the last seven days"), *_end_range(asked, today)]
+        yield Sum(3, _("Complete by"), total.end, notes)
     elif total.end != _("Complete"):
         yield Sum(3, _("Complete by"), "", [total.end])
     else:
@@ -365,6 +366,20 @@ def _end(reading: Reading, parts: Mapping[int, CohortCounts], *, is_stuck: bool)
     open_parts = [outlook for outlook in outlooks if outlook.reason != "complete"]
     days = [outlook.on for outlook in open_parts if outlook.on]
     return _day(max(days)) if len(days) == len(open_parts) else _("No forecast")
+
+
+def _end_range(parts: Sequence[CohortCounts], today: date) -> Iterator[str]:
+    """The range of the day on which the last of the stages is complete."""
+    outlooks = [forecast(part.per_day, part.missing, today) for part in parts if part.missing]
+    earliest = max(outlook.earliest for outlook in outlooks if outlook.earliest)
+    latest = [outlook.latest for outlook in outlooks if outlook.latest]
+    if len(latest) < len(outlooks):
+        yield _("not before %(day)s") % {"day": _day(earliest)}
+    elif max(latest) > earliest:
+        yield _("%(first)s to %(last)s, by the pace of single days") % {
+            "first": _day(earliest),
+            "last": _day(max(latest)),
+        }
 
 
 def _waits_for_items(reading: Reading, stage: Stage, counts: CohortCounts | None) -> bool:

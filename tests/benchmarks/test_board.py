@@ -9,6 +9,7 @@ from django.core.cache import cache
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
+from django.utils.formats import date_format
 
 from annotation.models import (
     Assignment,
@@ -414,10 +415,14 @@ def test_sums_show_answers_of_a_day_and_the_forecast_or_its_reason(world: World)
         Assignment.objects.get(slot=slot).annotations.update(submitted_at=moment)
     assert sums(world)["Answers in the last 24 hours"] == "1 from 1 of 2 people"
     assert sums(world)["Complete by"].endswith("4 answers missing at the median of the last seven days")
+    answer(world, row, world.nour, slots[4])  # two on the last full day: at that pace 3 need two days, else three
+    Assignment.objects.get(slot=slots[4]).annotations.update(submitted_at=timezone.now() - timedelta(days=1))
+    first, last = (date_format(timezone.now() + timedelta(days=n), "SHORT_DATE_FORMAT") for n in (2, 3))
+    assert sums(world)["Complete by"].endswith(f"{first} to {last}, by the pace of single days")
     Item.objects.filter(pk=slots[0].unit.item_id).update(withdrawn_at=timezone.now())
     assert sums(world)["Answers in the last 24 hours"] == "0 from 0 of 2 people", "as the board counts"
     Campaign.objects.update(state="paused")
-    assert sums(world)["Complete by"] == "No forecast: stuck Egypt 4 answers missing"
+    assert sums(world)["Complete by"] == "No forecast: stuck Egypt 3 answers missing"
 
 
 def test_reported_problems_stand_on_the_overview(world: World) -> None:

@@ -231,3 +231,22 @@ def test_the_page_says_how_far_behind_the_stage_is_and_when_it_is_done(world: Wo
     page = page_of(world, stage, world.mara).content.decode()
     assert "Expected by day 10 of 20: 20." in page and "17 behind." in page
     assert "At 1 a day, the median of the last seven days, complete on" in page
+
+
+@pytest.mark.parametrize(
+    ("days", "expected"),
+    [
+        # 30 are missing; of seven days the second highest (10) and the second lowest (2) count, the median is 5
+        ((1, 2, 3, 5, 8, 10, 40), ("2026-03-11", "2026-03-08", "2026-03-20")),
+        ((0, 2, 3, 5, 8, 10, 40), ("2026-03-10", "2026-03-06", "2026-03-20")),  # of six the highest and the lowest
+        ((40, 10, 8, 5, 3, 2, 0), ("2026-03-11", "2026-03-08", "2026-03-20")),
+        ((0, 0, 0, 0, 5, 10, 15), ("2026-03-08", "2026-03-07", "2026-03-11")),  # work began on the fifth
+        ((5, 5, 5, 5, 5, 5, 5), ("2026-03-11", "2026-03-11", "2026-03-11")),
+        ((1, 5, 5, 5, 5, 0, 0), ("2026-03-11", "2026-03-11", None)),  # the second lowest is 0
+    ],
+)
+def test_a_forecast_has_a_range(days: tuple[int, ...], expected: tuple[str | None, ...]) -> None:
+    today = date(2026, 3, 5)
+    counts = {today - timedelta(days=7 - place): n for place, n in enumerate(days)}
+    outlook = forecast(counts, 30, today)
+    assert tuple(day and day.isoformat() for day in (outlook.on, outlook.earliest, outlook.latest)) == expected
