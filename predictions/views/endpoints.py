@@ -62,14 +62,16 @@ def new(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _added(request: HttpRequest, endpoint: Endpoint) -> HttpResponse:
-    """Back to the models of the benchmark that led here. The practice model is checked at once: its names are known."""
+    """Back to the models of the benchmark that led here; encoders have a page of their own. The practice model is
+    checked at once: its names are known."""
     checked = bool(endpoint.base_url) and endpoint.base_url == settings.PRACTICE_MODEL
     if checked:
         endpoints.check(endpoint, current_user(request), timezone.now(), "")
     benchmark = Benchmark.objects.filter(team=endpoint.team, slug=request.GET.get("benchmark", "")).first()
     if benchmark is not None and is_permitted(request.user, benchmark, "work_on"):
         messages.info(request, _("Endpoint saved."))
-        return redirect("predictions:ask_models", benchmark.slug)
+        is_encoder = endpoint.kind == Endpoint.Kind.OPEN_CLIP
+        return redirect("predictions:encode" if is_encoder else "predictions:ask_models", benchmark.slug)
     messages.info(request, _("Endpoint saved.") if checked else _("Endpoint saved. Check the connection now."))
     return redirect("predictions:endpoint", endpoint.team.slug, endpoint.pk)
 
