@@ -102,7 +102,8 @@ def _page(
     form: RecipeCohortsForm,
     new: list[CreatedCohort] | None = None,
 ) -> HttpResponse:
-    chosen = set(form.data.getlist("labels")) if form.is_bound else {row.spec.label for row in rows}  # type: ignore[attr-defined]
+    offered = set() if request.GET.get("select") == "none" else {row.spec.label for row in rows}
+    chosen = set(form.data.getlist("labels")) if form.is_bound else offered  # type: ignore[attr-defined]
     context: dict[str, Any] = {
         "rows": rows,
         "missing": [row for row in rows if row.cohort is None],

@@ -61,6 +61,16 @@ def test_one_press_creates_all_cohorts_with_languages_zone_and_a_link_each(world
     assert Invitation.objects.filter(cohort__team=world.team).count() == NEW
 
 
+def test_who_wants_two_of_many_cohorts_begins_with_none_selected(world: World, benchmark: Benchmark) -> None:
+    admin = world.client(world.team_admin)
+    assert 'href="?select=none"' in page(admin) and 'href="?select=all"' in page(admin)
+    assert labels_of(page(admin, f"{PAGE}?select=none")) == []
+    assert len(labels_of(page(admin, f"{PAGE}?select=all"))) == NEW
+    reply = admin.post(f"{PAGE}?select=none", {"labels": ["India", "Iran"]})
+    assert "2 cohorts created" in reply.text
+    assert "select=none" not in page(world.client(world.mara)), "who creates none has none to select"
+
+
 def test_a_link_of_the_page_lets_one_person_join_its_cohort(world: World, benchmark: Benchmark) -> None:
     link = links_in(create(world.client(world.team_admin), ["India"]))[0]
     world.client(world.tarek).post(link, {"agree": "on"})
