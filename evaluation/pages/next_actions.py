@@ -83,7 +83,7 @@ def _view_first_tables(benchmark: Benchmark, incomplete: Sequence[StageProgress]
     if runs:
         text = ngettext("%(n)s run of a model is not over.", "%(n)s runs of models are not over.", runs)
         sentences.append(text % {"n": number_format(runs, use_l10n=True)})
-    return _view_tables(benchmark, _("The tables show the answers that are there so far."), " ".join(sentences))
+    return _view_tables(benchmark, _("View the tables of the answers so far."), " ".join(sentences))
 
 
 def _named(incomplete: Sequence[StageProgress]) -> str:
