@@ -7,6 +7,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
@@ -91,6 +92,13 @@ def build_message(result: builder.BuildResult) -> list[str]:
     sentences = (
         [_("The collection has %(entries)s entries and %(queries)s queries: %(sets)s.") % counts] if sets else sentences
     )
+    if n := result.labels_differ:
+        text = ngettext(
+            "People gave different labels to %(n)s picture. The last answer counts.",
+            "People gave different labels to %(n)s pictures. The last answer to each counts.",
+            n,
+        )
+        sentences.append(text % {"n": number_format(n, use_l10n=True)})
     for name, why in result.left_out.items():
         reasons = "; ".join(f"{n}: {call_reasons.no_query_text(code)}" for code, n in why.items())
         if reasons:

@@ -113,7 +113,9 @@ def test_from_ask_models_the_practice_model_is_one_form_away_and_leads_back(
 def test_a_local_endpoint_leads_back_to_the_page_that_uses_it(world: World, kind: str, end: str) -> None:
     world.benchmark.roles.create(user=world.team_admin, name="researcher")
     form = {"kind": kind, "shown_kind": kind, "name": "On this machine", "most_in_flight": "1", "timeout_seconds": "60"}
-    reply = world.client(world.team_admin).post(f"{home(world)}new/?benchmark={world.benchmark.slug}", form, follow=True)
+    reply = world.client(world.team_admin).post(
+        f"{home(world)}new/?benchmark={world.benchmark.slug}", form, follow=True
+    )
     assert reply.redirect_chain[-1][0].endswith(f"/b/{world.benchmark.slug}/{end}"), reply.redirect_chain
     assert "Endpoint saved." in reply.text
 

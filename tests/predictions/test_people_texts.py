@@ -81,11 +81,12 @@ class Scene:
                 return
             submit.skip(sheet.pk, person, "unknown", "", timezone.now())
 
-    def create(self, **more: Any) -> Collection:
+    def create(self, client: Client | None = None, **more: Any) -> Collection:
         stages = {"stage": self.unique, "labels_from": self.labels, "renamed_by": self.merges, "names_from": self.names}
         data: dict[str, Any] = {name: stage.pk for name, stage in stages.items()}
         data |= {"name": "Set", "version": "1", "what": "images", "seed": 5, "queries": ["three"], **more}
-        reply = self.client().post(reverse("predictions:collection_make", args=[self.world.benchmark.slug]), data)
+        url = reverse("predictions:collection_make", args=[self.world.benchmark.slug])
+        reply = (client or self.client()).post(url, data)
         assert reply.status_code == 302, reply.content.decode()[:3000]
         return Collection.objects.get()
 
@@ -144,6 +145,26 @@ def test_words_that_people_wrote_replace_all_that_a_model_proposed(world: World)
     scene.correct("Brazil-tea-0", others="boat, river")
     about = scene.create().entries.get(key="Brazil-tea-0").about
     assert (about["labels"], about["labels_from"]) == (["boat", "river"], "people")
+
+
+def test_people_who_give_a_picture_different_labels_are_counted_and_the_last_answer_stays(world: World) -> None:
+    """Two people correct each of two pictures: of one they say the same in another order, of the other they do not."""
+    scene = Scene(world)
+    scene.name()
+    campaign = create_open_campaign(scene.labels, world.brazil, target=2)
+    answers = {"Brazil-tea-0": ["tea, cup", "cup, tea"], "Brazil-train-0": ["train", "train, bench"]}
+    for turn in range(2):
+        person = a_willing_person(world.brazil)
+        while sheet := claim_sheet(person, campaign, world.brazil):
+            if words := answers.get(sheet.unit.item.key):
+                answer(sheet, others=words[turn])
+            else:
+                submit.skip(sheet.pk, person, "unknown", "", timezone.now())
+    client = scene.client()
+    collection = scene.create(client)
+    page = client.get(reverse("predictions:index", args=[world.benchmark.slug])).text
+    assert "People gave different labels to 1 picture. The last answer counts." in page
+    assert collection.entries.get(key="Brazil-train-0").about["labels"] == ["train", "bench"]
 
 
 def test_stages_of_another_benchmark_are_not_offered(world: World) -> None:

@@ -28,6 +28,7 @@ from predictions.retrieval import trials
 from predictions.retrieval.trials import TrialPicture, TrialSet
 from predictions.services.collections.people_texts import (
     PEOPLE,
+    EntryLabels,
     better_texts,
     load_labels,
     native_names,
@@ -83,12 +84,14 @@ class CollectionPlan:
 
 @dataclass(frozen=True)
 class BuildResult:
-    """`queries`: how many by query set. `left_out`: pictures without a query, by query set and reason."""
+    """`queries`: how many by query set. `left_out`: pictures without a query, by query set and reason. `labels_differ`:
+    items to which several people gave different labels, so that the last answer counts."""
 
     collection: Collection
     entries: int
     queries: Mapping[str, int]
     left_out: Mapping[str, Mapping[str, int]]
+    labels_differ: int = 0
 
 
 def build_collection(plan: CollectionPlan, actor: User, *, expected: str = "") -> BuildResult:
@@ -109,7 +112,8 @@ def build_collection(plan: CollectionPlan, actor: User, *, expected: str = "") -
                 stage=plan.stage, params=params_of(plan), seed=plan.seed,
             )  # fmt: skip
             items = source_items(plan)
-            entries = _entries(collection, plan, items, languages)
+            labels = _labels(plan, items)
+            entries = _entries(collection, plan, items, languages, labels)
             if expected and entries_digest(entries) != expected:
                 raise EntriesChanged
             Entry.objects.bulk_create(entries, batch_size=STEP)
@@ -128,7 +132,8 @@ def build_collection(plan: CollectionPlan, actor: User, *, expected: str = "") -
         raise FileRunRefused(
             _("There is a collection of this name and version already. Give it another version.")
         ) from error
-    return BuildResult(collection, len(entries), counts, left_out)
+    labels_differ = sum(of_item.differ for of_item in labels.values())
+    return BuildResult(collection, len(entries), counts, left_out, labels_differ)
 
 
 class EntriesChanged(Exception):
@@ -161,7 +166,8 @@ def source_items(plan: CollectionPlan) -> list[Item]:
 def planned_entries(plan: CollectionPlan) -> list[Entry]:
     """The entries that result now. Nothing is written. Raises FileRunRefused."""
     languages = {**_languages_of(plan.stage.benchmark), **plan.languages}
-    return _entries(Collection(benchmark=plan.stage.benchmark), plan, source_items(plan), languages)
+    items = source_items(plan)
+    return _entries(Collection(benchmark=plan.stage.benchmark), plan, items, languages, _labels(plan, items))
 
 
 def planned_trials(plan: CollectionPlan, entries: Sequence[Entry]) -> list[Query]:
@@ -241,9 +247,15 @@ def _text_language(item: Item, languages: Mapping[str, str]) -> dict[str, str]:
     return {"language": language} if language else {}
 
 
+def _labels(plan: CollectionPlan, items: Sequence[Item]) -> dict[int, EntryLabels]:
+    """By item; none where texts are searched."""
+    return load_labels(plan.labels_from, items) if plan.labels_from is not None and plan.what != "texts" else {}
+
+
 def _entries(
-    collection: Collection, plan: CollectionPlan, items: Sequence[Item], languages: Mapping[str, str]
-) -> list[Entry]:
+    collection: Collection, plan: CollectionPlan, items: Sequence[Item], languages: Mapping[str, str],
+    labels: Mapping[int, EntryLabels],
+) -> list[Entry]:  # fmt: skip
     if plan.what == "texts":
         better = better_texts(plan.stage, items)
         text_entries = [
@@ -252,7 +264,6 @@ def _entries(
         if not text_entries:
             raise FileRunRefused(_("No item of this stage has a text."))
         return text_entries
-    labels = load_labels(plan.labels_from, items) if plan.labels_from is not None else {}
     uses = ItemImage.objects.filter(item__in=items).select_related("image").order_by("item__key", "role")
     by_item: dict[int, list[ItemImage]] = {}
     for use in uses:

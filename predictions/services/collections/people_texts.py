@@ -24,10 +24,12 @@ Words = Mapping[tuple[str, str, str], str]
 
 @dataclass(frozen=True)
 class EntryLabels:
-    """`source`: PEOPLE, MODEL or IMPORT."""
+    """`source`: PEOPLE, MODEL or IMPORT. `differ`: whether several people gave it different labels. The order of
+    labels does not count."""
 
     labels: tuple[str, ...]
     source: str
+    differ: bool = False
 
 
 def split_labels(value: Any) -> tuple[str, ...]:
@@ -38,6 +40,7 @@ def split_labels(value: Any) -> tuple[str, ...]:
 
 def load_labels(stage: Stage, items: Sequence[Item]) -> dict[int, EntryLabels]:
     """By item: labels of an accepted answer in this stage, else what a model proposed there, else those of its column.
+    Of several accepted answers the last counts.
 
     Items of the stage are made of these items, or are these themselves.
     """
@@ -50,9 +53,12 @@ def load_labels(stage: Stage, items: Sequence[Item]) -> dict[int, EntryLabels]:
     for item in Item.objects.filter(pk__in=made_of, stage=stage).order_by("pk"):
         if f"{LABELS}_proposed_by" in item.context:
             labels_by_item[made_of[item.pk]] = EntryLabels(split_labels(item.context.get(LABELS)), MODEL)
+    of_people: dict[int, set[frozenset[str]]] = defaultdict(set)
     for result in results_of(stage, items=made_of.keys()):
         labels = (*split_labels(result.answers.get(LABELS)), *split_labels(result.answers.get(OTHERS)))
-        labels_by_item[made_of[result.item.id]] = EntryLabels(tuple(dict.fromkeys(labels)), PEOPLE)
+        pk = made_of[result.item.id]
+        of_people[pk].add(frozenset(labels))
+        labels_by_item[pk] = EntryLabels(tuple(dict.fromkeys(labels)), PEOPLE, differ=len(of_people[pk]) > 1)
     return {pk: entry_labels for pk, entry_labels in labels_by_item.items() if entry_labels.labels}
 
 
