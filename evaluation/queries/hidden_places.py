@@ -44,11 +44,15 @@ class HiddenPlaces:
 @dataclass(frozen=True)
 class Hidden:
     """`n_all`: answers to the sheet that did not lead to the question; `n_compared`: those of them by people, on units,
-    that enter the value; `n_units`: units of which nobody saw the question."""
+    that enter the value; `n_units`: units of which nobody saw the question. `n_others`: of all cohorts together, places
+    of a cohort's people at units that only another cohort was asked for, which are among `n_compared`, too; `compared`
+    then counts the units and raters that enter the value."""
 
     n_all: int = 0
     n_compared: int = 0
     n_units: int = 0
+    n_others: int = 0
+    compared: tuple[int, int] | None = None
 
 
 def hidden_places(selection: Selection, counted: QuerySet[Annotation]) -> HiddenPlaces:

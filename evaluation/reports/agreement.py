@@ -1,7 +1,7 @@
 """Agreement per cohort and condition, in the form of CAIRE's Table 14; or per question, version or week besides. Pages
 and files render it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -16,6 +16,7 @@ from evaluation.metrics.partitions import Partitions
 from evaluation.metrics.texts import LONG
 from evaluation.queries.answer_tables import answer_tables, cohort_answer_tables, weekly_answer_tables
 from evaluation.queries.hidden_places import Hidden
+from evaluation.queries.own_places import without_other_cultures
 from evaluation.queries.rating_rows import Rows, rating_rows
 from evaluation.queries.ratings import RatingTables, asked_units, by_cohort, cohorts_of, ratings, weekly
 from evaluation.selections.catalogue import POOLED, CampaignEntry, Catalogue
@@ -33,6 +34,8 @@ class Cell:
 
     `n_asked` counts the units the cohort was asked for, `n_units` those that somebody has rated, `n_pairable` those
     that two have: the rest can agree with nobody (None in a report that was kept before these were counted).
+    `n_hidden` places and, of all cohorts together, `n_others` are asked of nobody: the question was not shown, or the
+    unit is of another cohort. `n_others` is of units that have a rating, `n_others_asked` of all that were asked for.
     """
 
     condition: str
@@ -44,11 +47,18 @@ class Cell:
     n_pairable: int | None = None
     n_hidden: int = 0
     n_hidden_units: int = 0
+    n_others: int = 0
+    n_others_asked: int = 0
+
+    @property
+    def n_asked_or_rated(self) -> int:
+        """Units; a file may have answers to some that nobody was asked for."""
+        return max(self.n_asked, self.n_units)
 
     @property
     def missing_share(self) -> float | None:
         """1 - ratings / (units x raters), of those that have any; where the question was not shown, none is missing."""
-        places = self.n_units * self.n_raters
+        places = self.n_units * self.n_raters - self.n_others
         return 1 - self.n_ratings / places if places else None
 
 
@@ -67,8 +77,8 @@ class Row:
     @property
     def not_answered_share(self) -> float | None:
         """1 - ratings / (units asked x raters of the cohort), over the row's conditions together."""
-        places = sum(max(cell.n_asked, cell.n_units) for cell in self.cells) * self.n_raters
-        places -= sum(cell.n_hidden for cell in self.cells)
+        places = sum(cell.n_asked_or_rated for cell in self.cells) * self.n_raters
+        places -= sum(cell.n_hidden + cell.n_others_asked for cell in self.cells)
         return 1 - sum(cell.n_ratings for cell in self.cells) / places if places else None
 
 
@@ -145,6 +155,8 @@ def agreement(catalogue: Catalogue, selection: Selection, at: datetime) -> Agree
     read = rating_rows(selection) if selection.by == "cohort" and selection.level in CODED else None
     parts = row_groups(catalogue, selection, read)
     rows = [_row(catalogue, part, cohort, asked) for part in parts for cohort in cohorts_of(selection)]
+    if selection.by == "all" and _asks_own_culture(catalogue, selection):
+        rows = [_less_others(rows[0], rows[1:]), *rows[1:]]
     if selection.by in ("version", "time"):  # one cohort's are compared with each other
         rows.sort(key=lambda row: selection.cohorts.index(row.cohort.pk))
     alone = rows if selection.by == "cohort" and len(selection.conditions) == 1 else []
@@ -163,18 +175,33 @@ def entry_of(catalogue: Catalogue, selection: Selection) -> CampaignEntry:
     return next(campaign for campaign in stage.campaigns if campaign.id in selection.campaigns)
 
 
+def _asks_own_culture(catalogue: Catalogue, selection: Selection) -> bool:
+    return any(stage.asks_own_culture for stage in catalogue.stages if stage.key == selection.stage)
+
+
+def _less_others(pooled: Row, rows: Sequence[Row]) -> Row:
+    """The row of all cohorts together, with the places that each cohort was not asked for, under each condition."""
+    cells = []
+    for place, cell in enumerate(pooled.cells):
+        own = sum(row.cells[place].n_asked_or_rated * row.n_raters for row in rows)
+        cells.append(replace(cell, n_others_asked=max(0, cell.n_asked_or_rated * pooled.n_raters - own)))
+    return replace(pooled, cells=tuple(cells))
+
+
 def question_rows(
     catalogue: Catalogue, selection: Selection, rows: Rows | None = None, same: SameEstimates | None = None
 ) -> Iterator[QuestionRow]:
     """Each question by its own level, as what it is asked as. `rows`: those of the selection, if they have been read;
     `same`: its estimates by cohort, where it has one condition."""
     entry = entry_of(catalogue, selection)
+    asks_own = _asks_own_culture(catalogue, selection)
     for field_ in entry.sheet.fields:
         question = of_question(selection, entry, field_.key)
         chosen = question.field == selection.field
         read = (
             by_cohort(question, rows if chosen else None) if question.level in CODED else cohort_answer_tables(question)
         )
+        read = without_other_cultures(read) if asks_own else read
         known = same if same and chosen and question.measure == selection.measure else {}
         for cohort in cohorts_of(question):
             table, hidden = read.cells[cohort, ""], read.hidden[cohort, ""]
@@ -200,10 +227,12 @@ def _estimates(given: Ratings | Partitions | AnswerTable, selection: Selection, 
 
 
 def _less_hidden(estimate: Estimate, hidden: Hidden) -> Estimate:
-    """Nothing is missing where the question was not shown. Without a value it is not known which items were compared,
-    so no share is missing."""
-    if estimate.value is None and hidden.n_all:
+    """Nothing is missing where the question was not shown, or another cohort was asked. Without a value it is not known
+    which items were compared, so no share is missing."""
+    if estimate.value is None and (hidden.n_all or hidden.n_others):
         return replace(estimate, missing_share=None)
+    if hidden.n_others and (estimate.n_units, estimate.n_raters) != hidden.compared:
+        return replace(estimate, missing_share=None)  # it rests on other answers than those of units that two rated
     places = estimate.n_units * estimate.n_raters - hidden.n_compared
     if not hidden.n_compared or estimate.value is None or places < estimate.n_ratings:
         return estimate
@@ -224,6 +253,8 @@ def row_groups(catalogue: Catalogue, selection: Selection, rows: Rows | None = N
     week up to its end."""
     if rows is not None:
         return [RowGroup("", selection, ratings(selection, rows))]
+    if selection.by == "all" and _asks_own_culture(catalogue, selection):
+        return [RowGroup("", selection, without_other_cultures(_load_tables(selection)))]
     if selection.by == "time":
         read = weekly if selection.level in CODED else weekly_answer_tables
         return [RowGroup(day.isoformat(), selection, rating_tables) for day, rating_tables in read(selection)]
@@ -268,5 +299,5 @@ def _cell(
     pairable = int(np.count_nonzero(np.bincount(np.asarray(table.unit, np.int64)) > 1))
     return Cell(
         condition, estimates, table.n_units, table.n_raters, table.n_ratings, n_asked, pairable, hidden.n_all,
-        hidden.n_units,
+        hidden.n_units, hidden.n_others,
     )  # fmt: skip

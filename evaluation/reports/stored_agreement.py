@@ -29,6 +29,7 @@ PAIRED = 100
 CORRELATIONS = {"spearman", "pearson"}
 _COUNTS = (
     "condition", "n_units", "n_raters", "n_ratings", "n_asked", "n_pairable", "n_hidden", "n_hidden_units",
+    "n_others", "n_others_asked",
 )  # fmt: skip
 _OF_QUESTION = ("field", "level", "asked_as", "n_ratings", "n_hidden_units")
 _OF_ROW = ("field", "level", "part", "n_raters")

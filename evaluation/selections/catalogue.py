@@ -68,6 +68,7 @@ class StageEntry:
     has_target: bool = True
     judges: bool = False  # whether its items are answers that were given in another stage
     asks_people: bool = True
+    asks_own_culture: bool = False  # each cohort is asked about its own only: cohorts share no unit
 
     @property
     def called(self) -> str:
@@ -208,6 +209,7 @@ def _read_catalogue(benchmark: Benchmark) -> Catalogue:
         StageEntry(
             s.pk, s.key, s.name, tuple(by_stage[s.pk]), benchmark, s.has_target,
             judges=bool(s.derivation) and s.derivation.get("kind") == JUDGING, asks_people=s.target_answers > 0,
+            asks_own_culture=s.asks_own_culture,
         )
         for s in stages
     )  # fmt: skip

@@ -115,6 +115,37 @@ def test_where_a_question_was_not_shown_nothing_is_missing_in_all_cohorts_togeth
     assert estimate["missing_share"] == 0
 
 
+def test_an_item_of_another_cohorts_culture_is_not_missing_in_all_cohorts_together(world: World, stage: Stage) -> None:
+    """Four items of each culture for two people of it, one of whom leaves out the last: 15 answers in 16 places. A
+    table of 8 units and 4 people would have 32."""
+    Stage.objects.filter(pk=stage.pk).update(own_items_only=True)
+    items(stage, 8)
+    stage.items.filter(key__lt="pairs-004").update(origin="Egypt")
+    stage.items.filter(key__gte="pairs-004").update(origin="Brazil")
+    stage.refresh_from_db()
+    opened = create_open_campaign(stage, world.egypt, world.brazil, target=2)
+    for cohort in (world.egypt, world.brazil):
+        for most in (4, 4 if cohort == world.egypt else 3):
+            person = a_willing_person(cohort)
+            for _turn in range(most):
+                sheet = claim_sheet(person, opened, cohort)
+                answer(sheet, good=str(int(sheet.unit.item.pk % 2)))
+    data = report(world, "by=all")
+    [row] = [row for row in data["rows"] if row["cohort"]["id"] == 0]
+    [cell] = row["cells"]
+    [estimate] = cell["estimates"].values()
+    assert (cell["rated"]["n_units"], cell["rated"]["n_raters"], cell["rated"]["n_ratings"]) == (8, 4, 15)
+    assert (estimate["value"], estimate["n_units"], estimate["missing_share"]) == (1, 7, 0), "7 items are compared"
+    assert row["missing_of_asked"] == cell["rated"]["missing_share"] == 1 / 16
+    [question] = [row for row in data["questions"] if row["cohort"]["id"] == 0]
+    assert [one["missing_share"] for one in question["estimates"].values()] == [0]
+    page = world.client(world.mara).get(f"/b/{world.benchmark.slug}/agreement/?stage=pairs&by=all").text
+    assert "50 %" not in page and "54 %" not in page
+    Stage.objects.filter(pk=stage.pk).update(own_items_only=False)
+    [row] = [row for row in report(world, "by=all")["rows"] if row["cohort"]["id"] == 0]
+    assert row["missing_of_asked"] == 1 - 15 / 32, "where all are asked for all, what a cohort lacks is missing"
+
+
 def test_page_of_a_stage_without_a_target_opens_with_the_value_of_all_cohorts(world: World, campaign: Campaign) -> None:
     page = world.client(world.mara).get(f"/b/{world.benchmark.slug}/agreement/?stage=pairs").content.decode()
     assert "No cohort has a value" not in page and "over all cohorts together." in page
