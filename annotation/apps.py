@@ -38,6 +38,7 @@ class AnnotationConfig(AppConfig):
         register(Rank.OPEN, next_actions.open_chain)
         register(Rank.REVIEW, next_actions.review)
         register(Rank.ADJUDICATE, next_actions.settle_disagreements)
+        register(Rank.ADJUDICATE, next_actions.settle_pictures)
         register(Rank.FILL, next_actions.fill_stage)
         register(Rank.FILL, next_actions.separate_cultures)
         register(Rank.FILL, next_actions.import_followed_stage)

@@ -1,5 +1,6 @@
 """The rows of cohorts on the board of a benchmark: done of wanted, what waits for whom, what is stuck and why."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date, datetime, timedelta
 
@@ -8,7 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotation.models import Campaign
-from annotation.pages.kept_pictures import waiting_pictures
+from annotation.pages.kept_pictures import waiting_pictures_by_origin
 from annotation.pages.mixed_pairs import mixed_text, remedy_address
 from annotation.pages.unpaired import pair_settings_address, should_have_pairs
 from annotation.queries.board_counts import ChainCounts, CohortCounts, chain_counts, count_recent_answers
@@ -40,9 +41,9 @@ def cohort_rows(reading: Reading) -> Rows:
     """A row for each cohort that was asked, and one for all of them together."""
     counts = chain_counts(reading.stages, reading.at)
     reasons = _empty_reasons(reading, counts)
+    _add_waiting_pictures(reading, counts)
     rows = [_row(reading, counts, cohort, reasons) for cohort in counts.cohorts]
-    waiting = waiting_pictures(reading.stages)
-    totals = ((stage.pk, _total_cell(reading, stage, counts, waiting.get(stage.pk, 0))) for stage in reading.stages)
+    totals = ((stage.pk, _total_cell(reading, stage, counts)) for stage in reading.stages)
     cells = {stage: cell for stage, cell in totals if cell is not None}
     people = sum(counts.members.values())
     note = ngettext("%(n)s person", "%(n)s people", people) % {"n": board_number(people)}
@@ -56,6 +57,17 @@ def cohort_rows(reading: Reading) -> Rows:
         else []
     )
     return Rows(rows or [Row(_("No cohort is asked yet"), {})], "", total, sums)
+
+
+def _add_waiting_pictures(reading: Reading, counts: ChainCounts) -> None:
+    """Pictures of sheets that people disagree about wait for one more of each cohort that is asked about them."""
+    waiting, labels = waiting_pictures_by_origin(reading.stages), {row.pk: row.label for row in counts.cohorts}
+    own = {stage.pk for stage in reading.stages if stage.own_items_only}
+    for stage, by_origin in waiting.items():
+        counts.totals[stage].pictures = by_origin.total()
+    for (stage, cohort), of_cell in counts.cells.items():
+        by_origin = waiting.get(stage, Counter())
+        of_cell.pictures = by_origin[labels[cohort]] if stage in own else by_origin.total()
 
 
 def _recent_sum(reading: Reading, members: int) -> Sum:
@@ -79,8 +91,10 @@ def _end_sum(total: Row, rows: Sequence[Row], asked: Sequence[CohortCounts], tod
         names = ", ".join(stuck[:STUCK_NAMED]) + (" …" if len(stuck) > STUCK_NAMED else "")
         yield Sum(3, _("Complete by"), "", [_("No forecast: stuck"), names, text])
     elif total.end == _("No forecast"):
-        waits = not missing
+        waits, pictures = not missing, sum(counts.pictures for counts in asked)
         reason = _("No forecast: answers wait for others") if waits else _("No forecast: too few days of work")
+        if waits and pictures:
+            reason = _("No forecast: %(waiting)s") % {"waiting": _waiting_pictures_text(pictures)}
         yield Sum(3, _("Complete by"), "", [reason, *([] if waits else [text])])
     elif missing:
         notes = [text, _("at the median of the last seven days"), *_end_range(asked, today)]
@@ -176,10 +190,9 @@ def _cell(reading: Reading, chain: ChainCounts, stage: Stage, cohort: Cohort) ->
     return Cell(counts.answered, counts.wanted, url, notes, is_stuck=bool(stuck))
 
 
-def _total_cell(reading: Reading, stage: Stage, counts: ChainCounts, pictures: int) -> Cell | None:
-    """`pictures`: of its sheets, how many wait for another person."""
+def _total_cell(reading: Reading, stage: Stage, counts: ChainCounts) -> Cell | None:
     total, items = counts.totals[stage.pk], reading.items[stage.pk]
-    waits = [*_fact_waits(reading, stage, sum(items.waiting.values())), *_picture_waits(reading, stage, pictures)]
+    waits = _fact_waits(reading, stage, sum(items.waiting.values()))
     mixed = [note] if (note := _mixed_note(reading, stage)) and total.rows else []
     if not total.wanted and not total.answered:
         dropped = ngettext("%(n)s dropped", "%(n)s dropped", items.dropped) % {"n": board_number(items.dropped)}
@@ -239,16 +252,17 @@ def _waits(reading: Reading, stage: Stage, counts: CohortCounts, cohort: Cohort 
         waits.append((n, ngettext("%(n)s waits for a fact", "%(n)s wait for a fact", n), ""))
     if n := open_disputes:
         waits.append((n, ngettext("%(n)s waits for adjudication", "%(n)s wait for adjudication", n), ""))
-    return [Note(text % {"n": board_number(n)}, url, "wait") for n, text, url in waits]
+    notes = [Note(text % {"n": board_number(n)}, url, "wait") for n, text, url in waits]
+    if n := counts.pictures:
+        url = address("annotation:kept_pictures", reading.benchmark, stage.pk, show="waits") if reading.works else ""
+        notes.append(Note(_waiting_pictures_text(n), url, "wait"))
+    return notes
 
 
-def _picture_waits(reading: Reading, stage: Stage, n: int) -> list[Note]:
+def _waiting_pictures_text(n: int) -> str:
     """Pictures about which people disagree, or were not sure, go no further."""
-    if not n:
-        return []
     text = ngettext("%(n)s picture waits for adjudication", "%(n)s pictures wait for adjudication", n)
-    url = address("annotation:kept_pictures", reading.benchmark, stage.pk, show="waits") if reading.works else ""
-    return [Note(text % {"n": board_number(n)}, url, "wait")]
+    return text % {"n": board_number(n)}
 
 
 def _fact_waits(reading: Reading, stage: Stage, n: int) -> list[Note]:

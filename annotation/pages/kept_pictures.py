@@ -16,6 +16,7 @@ from benchmarks.rules.derivations import Derivation, DerivationError, Derivation
 from benchmarks.rules.derivations.contract import group_by_item
 from benchmarks.rules.derivations.grouping_votes import PictureState, PictureVote, count_votes
 from benchmarks.rules.derivations.ungroup import FIELD, groupings_of
+from jobs.queries.read_once import read_once
 
 PER_PAGE = 48
 REASONS = {
@@ -73,20 +74,28 @@ def kept_pictures(stage: Stage, show: PictureState, start: int = 0) -> KeptPictu
 
 
 def waiting_pictures(stages: Sequence[Stage]) -> dict[int, int]:
-    """By the id of a stage of sheets, how many pictures wait for another person; stages without one are left out.
+    """By the id of a stage of sheets, how many pictures wait for another person; stages without one are left out."""
+    return {stage: counts.total() for stage, counts in waiting_pictures_by_origin(stages).items()}
 
-    Only sheets are read whose answers differ, or where somebody was not sure: of others no picture waits.
-    """
+
+def waiting_pictures_by_origin(stages: Sequence[Stage]) -> Mapping[int, Counter[str]]:
+    """The same by the origin of the sheets. The board and the next action of one page read it once."""
+    return read_once(("waiting pictures", tuple(sorted(stage.pk for stage in stages))), lambda: _count_waiting(stages))
+
+
+def _count_waiting(stages: Sequence[Stage]) -> dict[int, Counter[str]]:
+    """Only sheets are read whose answers differ, or where somebody was not sure: of others no picture waits."""
     by_key = {stage.key: stage for stage in stages}
-    counts: dict[int, int] = {}
+    counts: dict[int, Counter[str]] = {}
     for later in stages:
         if (later.derivation or {}).get("kind") != UNGROUP:
             continue
         for stage in (by_key[key] for key in later.derivation.get("from", ()) if key in by_key):
             disputed = _disputed_sheets(stage, str(later.derivation.get("params", {}).get("field", FIELD)))
             votes = _votes(stage, later, disputed) if disputed else ()
-            if n := sum(vote.state == PictureState.WAITS for _sheet, _role, vote in votes):
-                counts[stage.pk] = n
+            waiting = Counter(sheet.origin for sheet, _role, vote in votes if vote.state == PictureState.WAITS)
+            if waiting:
+                counts[stage.pk] = waiting
     return counts
 
 

@@ -5,13 +5,16 @@ from urllib.parse import urlencode
 
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from annotation.models import Annotation, CampaignCohort
+from annotation.models import Annotation, Campaign, CampaignCohort
+from annotation.pages.kept_pictures import waiting_pictures
 from annotation.pages.mixed_pairs import open_stages_with_mixed_items, remedy_address, remedy_text, who_answers_address
 from annotation.queries.disputes import open_disputes
 from annotation.queries.opened_stages import RUNNING, lacks_people, opened_stages, running_stages
+from annotation.queries.resolutions import settles_disputes
 from annotation.queries.review_queue import count_waiting_answers
 from benchmarks.access import is_permitted, may_create_cohorts
 from benchmarks.models import Benchmark, Stage
@@ -92,6 +95,39 @@ def settle_disagreements(benchmark: Benchmark, user: User) -> NextAction | None:
         _("View disagreements"),
         f"{reverse('benchmarks:items', args=[benchmark.slug])}?{urlencode({'stage': rows[0].stage.key})}",
         _("People whose answers are not shown decide in “%(stage)s”.") % {"stage": rows[0].stage.name},
+    )
+
+
+def settle_pictures(benchmark: Benchmark, user: User) -> NextAction | None:
+    """People disagree about pictures of contact sheets, or were not sure, and no stage settles that."""
+    if not is_permitted(user, benchmark, "work_on"):
+        return None
+    stages = list(benchmark.stages.all())
+    settled = {key for stage in stages if settles_disputes(stage) for key in stage.derivation.get("from", ())}
+    counts = waiting_pictures(stages)
+    stage = next((stage for stage in stages if stage.pk in counts and stage.key not in settled), None)
+    if stage is None:
+        return None
+    text = ngettext(
+        "%(n)s picture of “%(stage)s” waits: people disagree about it, or were not sure.",
+        "%(n)s pictures of “%(stage)s” wait: people disagree about them, or were not sure.",
+        counts[stage.pk],
+    ) % {"n": number_format(counts[stage.pk], use_l10n=True), "stage": stage.name}
+    campaign = Campaign.objects.filter(stage=stage, state__in=RUNNING).order_by("-pk").first()
+    shown = _("View pictures"), f"{reverse('annotation:kept_pictures', args=[benchmark.slug, stage.pk])}?show=waits"
+    if campaign is None:
+        open_page = reverse("annotation:chain_open", args=[benchmark.slug])
+        detail = _("Nobody is asked: “%(stage)s” is not open.") % {"stage": stage.name}
+        return NextAction(text, _("Open the whole chain"), open_page, detail, shown)
+    return NextAction(
+        text,
+        _("Edit campaign"),
+        reverse("annotation:campaign", args=[benchmark.slug, campaign.pk]),
+        _(
+            "Raise “Answers per item” to an odd number: the majority decides. "
+            "The pictures of a sheet go on when it has these answers."
+        ),
+        shown,
     )
 
 

@@ -70,7 +70,8 @@ LASTING = 900
 @dataclass
 class CohortCounts:
     """One cohort at one stage, over all its opened campaigns. `answered` of `wanted` answers are there; by the rule or
-    by reviewers `accepted` and so on; `oldest`: since when the first answer waits for review. `rows`: in campaigns."""
+    by reviewers `accepted` and so on; `oldest`: since when the first answer waits for review. `pictures`: of sheets, on
+    which people disagree; who counts them adds them. `rows`: in campaigns."""
 
     wanted: int = 0
     answered: int = 0
@@ -82,6 +83,7 @@ class CohortCounts:
     undecided: int = 0
     for_fact: int = 0
     revisions: int = 0
+    pictures: int = 0
     per_day: Counter[date] = field(default_factory=Counter)
     last_seen: datetime | None = None
     rows: list[CampaignCohort] = field(default_factory=list)
@@ -96,7 +98,7 @@ class CohortCounts:
     @property
     def waits(self) -> bool:
         """Whether somebody else is to do something with answers that are there."""
-        return bool(self.waiting or self.returned or self.revisions or self.for_fact)
+        return bool(self.waiting or self.returned or self.revisions or self.for_fact or self.pictures)
 
     def add_review(self, state: str, n: int, oldest: datetime) -> None:
         if state == "submitted":

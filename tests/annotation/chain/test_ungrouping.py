@@ -9,6 +9,7 @@ from django.utils import timezone
 from annotation.models import Campaign
 from annotation.pages.kept_pictures import waiting_pictures
 from annotation.services.answers import submit
+from annotation.services.campaigns import lifecycle
 from annotation.services.derivation import derived_items
 from benchmarks.models import Benchmark, Item, Stage
 from people.models import Cohort, Rater
@@ -143,6 +144,45 @@ def test_a_tie_is_told_on_the_board_and_with_a_collection_until_it_is_settled(wo
     number = 1 + item.context["answers"].index(next(a for a in item.context["answers"] if len(a["groups"]) == 3))
     chain.group(chain.person(), campaign=chain.settle, decision=str(number), reason="Two different buses")
     assert waiting_pictures(list(world.benchmark.stages.all())) == {}
+
+
+def test_a_tie_without_a_settling_stage_holds_up_the_board_and_next_says_how_it_ends(world: World) -> None:
+    chain = Chain(target=2, benchmark=world.benchmark, cohort=world.brazil)
+    Stage.objects.filter(pk=chain.settling.pk).update(benchmark=a_benchmark())
+    first, second = chain.person(), chain.person()
+    for person, acts in ((first, (DROP, KEEP)), (second, (KEEP, KEEP))):
+        for of_sheet in acts:
+            chain.group(person, *of_sheet)
+    client, board = world.client(world.mara), f"/b/{world.benchmark.slug}/"
+    page = client.get(board).text
+    assert "1 picture of “Sheets” waits: people disagree about it, or were not sure." in page
+    assert f'href="{board}campaigns/{chain.campaign.pk}/"' in page and "Raise “Answers per item”" in page
+    assert page.count("1 picture waits for adjudication</a>") == 2, "of the cohort, and of all"
+    assert "No forecast: 1 picture waits for adjudication" in page and ">Complete<" not in page
+    assert "Raise" not in world.client(world.reviewer).get(board).text, "who does not plan work cannot end it"
+
+    row = chain.campaign.cohorts.get()
+    path = f"{board}campaigns/{chain.campaign.pk}/cohorts/{row.pk}/"
+    assert client.post(path, {"do": "target", "target": "3"}).status_code == 302
+    assert "waits: people disagree" not in client.get(board).text, "one more person is asked"
+    third = chain.person()
+    while sheet := claim_sheet(third, chain.campaign, chain.cohort):
+        answer(sheet, groups=list(KEEP))
+    process_derivations()
+    assert len(keys(chain.unique)) == 6
+    page = client.get(board).text
+    assert "waits for adjudication" not in page and "waits: people" not in page
+    assert ">Complete<" in page
+
+
+def test_a_tie_in_a_closed_campaign_leads_to_the_page_that_opens_it(world: World) -> None:
+    chain = Chain(target=2, benchmark=world.benchmark, cohort=world.brazil)
+    Stage.objects.filter(pk=chain.settling.pk).update(benchmark=a_benchmark())
+    for acts in (DROP, KEEP):
+        chain.group(chain.person(), *acts)
+    lifecycle.close(chain.campaign, None, timezone.now())
+    page = world.client(world.mara).get(f"/b/{world.benchmark.slug}/").text
+    assert "1 picture of “Sheets” waits" in page and "Nobody is asked: “Sheets” is not open." in page
 
 
 def test_not_sure_of_one_person_goes_to_a_second_one() -> None:
