@@ -19,6 +19,7 @@ from benchmarks.models import Stage
 from benchmarks.pages.board import ALL_COHORTS, Cell, Note, Reading, Row, Rows, Sum, address, board_number
 from benchmarks.pages.plugin_pages import page_filling
 from benchmarks.queries.model_conditions import is_judging
+from benchmarks.rules.derivations.cultures import SEPARATOR
 from benchmarks.rules.forecast import Forecast, forecast
 from people.models import Cohort
 
@@ -192,7 +193,7 @@ def _cell(reading: Reading, chain: ChainCounts, stage: Stage, cohort: Cohort) ->
 
 def _total_cell(reading: Reading, stage: Stage, counts: ChainCounts) -> Cell | None:
     total, items = counts.totals[stage.pk], reading.items[stage.pk]
-    waits = _fact_waits(reading, stage, sum(items.waiting.values()))
+    waits = [*_fact_waits(reading, stage, sum(items.waiting.values())), *_unasked_notes(reading, stage, counts)]
     mixed = [note] if (note := _mixed_note(reading, stage)) and total.rows else []
     if not total.wanted and not total.answered:
         dropped = ngettext("%(n)s dropped", "%(n)s dropped", items.dropped) % {"n": board_number(items.dropped)}
@@ -205,6 +206,25 @@ def _total_cell(reading: Reading, stage: Stage, counts: ChainCounts) -> Cell | N
         return Cell(n, None, url, notes, is_stuck=bool(mixed)) if items.total or notes else None
     notes = [*_decided(reading, stage, total, None), *_waits(reading, stage, total, None), *waits, *mixed]
     return Cell(total.answered, total.wanted, reading.items_url(stage), notes, is_stuck=bool(mixed))
+
+
+def _unasked_notes(reading: Reading, stage: Stage, counts: ChainCounts) -> list[Note]:
+    """Items of cultures whose cohort is not asked in the open stage, where each gets only its own: they are counted in
+    no cohort's cell."""
+    if not stage.own_items_only or not counts.totals[stage.pk].rows:
+        return []
+    asked = {cohort.label for cohort in counts.cohorts if (stage.pk, cohort.pk) in counts.cells}
+    of_culture = reading.items[stage.pk].of_culture
+    unasked = {label: n for label, n in sorted(of_culture.items()) if label not in asked and SEPARATOR not in label}
+    n, names = sum(unasked.values()), [label or _("no culture") for label in unasked]
+    if not n:
+        return []
+    text = ngettext(
+        "%(n)s item of %(cultures)s is in no open cohort", "%(n)s items of %(cultures)s are in no open cohort", n
+    )
+    shown = ", ".join(names[:STUCK_NAMED]) + (" …" if len(names) > STUCK_NAMED else "")
+    url = reading.items_url(stage, origin=names[0]) if len(unasked) == 1 and "" not in unasked else ""
+    return [Note(text % {"n": board_number(n), "cultures": shown}, url)]
 
 
 def _empty_text(reading: Reading, stage: Stage) -> str:

@@ -20,14 +20,16 @@ from people.models import User
 @dataclass
 class StageItems:
     """Items of a stage that are not withdrawn. `of_origin`: those that are neither dropped nor waiting, by origin;
-    `waiting`: those that wait for a fact, by the culture whose cohort gets them in a stage of own items. `mixed`: how
-    many of those in `of_origin` are about two cultures. `of_condition`: all of them, by condition."""
+    `waiting`: those that wait for a fact, by the culture whose cohort gets them in a stage of own items. `of_culture`:
+    those of `of_origin`, by that culture. `mixed`: how many of them are about two. `of_condition`: all items, by
+    condition."""
 
     total: int = 0
     dropped: int = 0
     mixed: int = 0
     of_origin: Counter[str] = field(default_factory=Counter)
     waiting: Counter[str] = field(default_factory=Counter)
+    of_culture: Counter[str] = field(default_factory=Counter)
     of_condition: Counter[str] = field(default_factory=Counter)
 
 
@@ -104,6 +106,7 @@ def _count_items(stages: Sequence[int]) -> dict[int, StageItems]:
             of_stage.waiting[own] += n
         else:
             of_stage.of_origin[origin] += n
+            of_stage.of_culture[own] += n
             of_stage.mixed += n if SEPARATOR in own else 0
     return counts
 

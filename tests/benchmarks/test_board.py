@@ -102,6 +102,27 @@ def test_a_cohort_without_a_share_of_the_answers_is_not_without_items(world: Wor
     assert "Other cohorts" not in "".join(board(world)[name][key] for name in ("Egypt", "Brazil"))
 
 
+def test_items_of_a_culture_whose_cohort_is_not_asked_are_named(world: World) -> None:
+    """Two countries have captions, of which one is asked; a third one has none."""
+    Stage.objects.filter(pk=world.stage.pk).update(own_items_only=True, has_target=False)
+    world.stage.refresh_from_db()
+    world.add_items(4)
+    of_stage = list(world.stage.items.order_by("pk"))
+    for item, origin in zip(of_stage, ["Egypt"] * (len(of_stage) - 3) + ["Brazil", "Peru", "Peru"], strict=True):
+        Item.objects.filter(pk=item.pk).update(origin=origin)
+    key, text = world.stage.key, "3 items of Brazil, Peru are in no open cohort"
+    assert "no open cohort" not in page_of(world), "nobody is asked yet"
+    open_first(world)
+    rows = board(world)
+    assert text in rows["All cohorts"][key] and text not in rows["Egypt"][key]
+    open_first(world, world.brazil)
+    page = page_of(world)
+    assert "2 items of Peru are in no open cohort" in board(world)["All cohorts"][key]
+    assert f"/items/?stage={key}&amp;origin=Peru" in page
+    Item.objects.filter(origin="Peru").update(intake="dropped")
+    assert "no open cohort" not in page_of(world)
+
+
 def test_what_waits_for_review_is_counted_and_leads_to_the_queue(world: World) -> None:
     world.add_items(3)
     Stage.objects.filter(pk=world.stage.pk).update(acceptance="by_review")
