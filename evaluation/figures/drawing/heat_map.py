@@ -195,10 +195,10 @@ def _legend(canvas: Canvas, data: HeatMap, y: float, width: float) -> float:
         x += size + 8 + widest_line([none], 12) + 16
     if data.counted:
         common = data.common_n
-        said = data.counted if common is None else f"{data.counted}; {data.common.format(n=f'{common:,}')}"
-        if x + width_of(said, 12) > width:
+        legend = data.counted if common is None else f"{data.counted}; {data.common.format(n=f'{common:,}')}"
+        if x + width_of(legend, 12) > width:
             x, line = 0.0, max(line, y) + 32 if line == y else line + 18
-        counted = distinct_names([said], 12, width - x, most=3)[0]
+        counted = distinct_names([legend], 12, width - x, most=3)[0]
         canvas.add(*name_texts(counted, x, line + 5 + (len(counted.lines) - 1) * 7, size=12), fill=INK_2)
         line += (len(counted.lines) - 1) * 14
     return max(line + 18, y + 30)

@@ -225,7 +225,7 @@ def counted_map(*ns: int) -> heat_map.HeatMap:
     return heat_map.HeatMap(("row",), columns, (values,), 0, 1, "r", "none", "n: items", "n = {n} where none is shown")
 
 
-def test_n_that_most_values_have_is_said_once() -> None:
+def test_n_that_most_values_have_is_stated_once() -> None:
     scene = heat_map.draw(counted_map(200, 200, 1_200, 200, 6), 760)
     assert [text for text in scene.texts if text.startswith("n = ")] == ["n = 1,200", "n = 6"]
     assert "n: items; n = 200 where none is shown" in scene.texts
