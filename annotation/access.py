@@ -7,6 +7,7 @@ from django.shortcuts import get_object_or_404
 
 from annotation.models import Annotation, Assignment, Campaign, CampaignCohort, Review, ReviewBatch
 from annotation.queries import assignments, review_queue
+from annotation.queries.answers import is_left_out
 from benchmarks.models import Benchmark, Item, ItemReturn
 from people.models import User
 
@@ -34,7 +35,8 @@ def benchmark_of_own_answers(user: Person, slug: str) -> Benchmark:
 
 
 def answer_for_review(user: User, benchmark: Benchmark, annotation_id: int) -> Annotation:
-    """An answer this person may decide on, whatever its state; their own are not there for them."""
+    """An answer this person may decide on, whatever its state; their own are not there for them, nor is any version
+    of an answer whose author withdrew their consent."""
     joined = review_queue.reviewable(benchmark, user).select_related(
         "assignment__campaign__stage__benchmark",
         "assignment__unit__item",
@@ -43,7 +45,8 @@ def answer_for_review(user: User, benchmark: Benchmark, annotation_id: int) -> A
         "sheet_version",
         "cohort",
     )
-    annotation = joined.filter(pk=annotation_id).first() if user.is_active else None
+    rows = joined.exclude(is_left_out(benchmark.team_id))
+    annotation = rows.filter(pk=annotation_id).first() if user.is_active else None
     if annotation is None:
         raise Http404
     return annotation

@@ -25,6 +25,7 @@ from annotation.pages.review_reasons import reason_choices
 from annotation.pages.review_turns import Turn, opinions_of
 from annotation.pages.status_text import Chip, duration, format_moment, state_chip
 from annotation.queries import review_queue
+from annotation.queries.answers import is_left_out
 from annotation.queries.review_queue import ReviewCounts
 from annotation.services.sheets.sheet_versions import sheet_of
 from benchmarks.models import Benchmark, Stage
@@ -179,7 +180,7 @@ def sheet_for(
     """With `turn`, decisions on the current version are shown as far as this person may see them."""
     assignment, stage = answer.assignment, answer.assignment.campaign.stage
     shown = build_shown(assignment.unit, answer.cohort)
-    versions = versions_of(assignment)
+    versions = versions_of(assignment, benchmark.team_id)
     name = turn.name if turn else ""
     waits = bool(name) or (answer.live and answer.counted and assignment.state == Assignment.State.SUBMITTED)
     given_up = answer.live and answer.counted and assignment.state == Assignment.State.RETURNED
@@ -234,9 +235,11 @@ def decision_to_undo(
     return decision_view(review, answer.assignment.campaign.stage, zone, language)
 
 
-def versions_of(assignment: Assignment) -> list[Annotation]:
-    """What was sent and not taken back in the first seconds, the oldest first."""
+def versions_of(assignment: Assignment, team: int) -> list[Annotation]:
+    """What was sent and not taken back in the first seconds, the oldest first; without what was written under a consent
+    to the team that its author withdrew."""
     rows = Annotation.objects.filter(assignment=assignment).exclude(uncounted_because="undone")
+    rows = rows.exclude(is_left_out(team))
     return list(rows.select_related("sheet_version").prefetch_related("reviews__reviewer").order_by("version"))
 
 

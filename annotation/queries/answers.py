@@ -12,7 +12,7 @@ from django.utils.translation import ngettext
 
 from annotation.models import Annotation, Tally
 from annotation.models.answers import CONSENT_WITHDRAWN
-from annotation.queries.consent_withdrawal import NO_CONSENT, withdrawn_sql
+from annotation.queries.consent_withdrawal import NO_CONSENT, left_out_sql, withdrawn_sql
 from benchmarks.models import Benchmark
 from benchmarks.services.imports import KIND
 from jobs.models import Job
@@ -40,13 +40,26 @@ class Withdrawn:
         }
 
 
+TABLE = "annotation_annotation"
+AUTHOR = "(SELECT user_id FROM people_rater WHERE id = annotation_annotation.rater_id)"
+
+
+def _of_team(sql: str, team: int) -> RawSQL:
+    """A condition on a query of Annotation itself, not on one within another, with the team in place of its marks."""
+    return RawSQL(sql, [team] * sql.count("%s"), BooleanField())  # noqa: S611
+
+
+def is_left_out(team: int) -> RawSQL:
+    """Whether nobody may read an answer, since its author withdrew: also of versions that were replaced, and of what
+    was sent after the withdrawal. For queries of Annotation itself."""
+    return _of_team(left_out_sql(TABLE, AUTHOR, "%s"), team)
+
+
 def answers_left_out(benchmark: Benchmark) -> QuerySet[Annotation]:
     """Live answers that are in no number and in no file, because their authors withdrew: also those that were sent
     after the withdrawal, from a sheet that was open."""
     withdrew = Consent.objects.filter(version__team=benchmark.team_id, withdrawn_at__isnull=False).values("user")
-    user = "(SELECT user_id FROM people_rater WHERE id = annotation_annotation.rater_id)"
-    withdrawn = withdrawn_sql("annotation_annotation", user, "%s")
-    sent_later = RawSQL(withdrawn, [benchmark.team_id] * withdrawn.count("%s"), BooleanField())  # noqa: S611
+    sent_later = _of_team(withdrawn_sql(TABLE, AUTHOR, "%s"), benchmark.team_id)
     return Annotation.objects.filter(
         Q(uncounted_because=CONSENT_WITHDRAWN)
         | Q(uncounted_because=NO_CONSENT) & Q(rater__user__in=withdrew) & Q(sent_later),

@@ -9,10 +9,13 @@ from django.test import Client
 from django.utils import timezone
 
 from annotation.models import Annotation, Assignment, Campaign, Review
+from annotation.queries import review_queue
+from annotation.services.answers import consent, submit
 from annotation.services.campaigns import lifecycle
 from annotation.services.review import reviews
 from benchmarks.models import Role
 from people.models import CohortMember, User
+from people.services.consent import current_version
 from people.services.raters import rater_of
 from tests.annotation.chain.factories import ASKED, QUESTION, a_stage, answer, claim_sheet
 from tests.annotation.chain.factories import items as make
@@ -84,6 +87,44 @@ def test_annotators_other_teams_and_people_without_a_role_do_not(
 
 def correct_answer(world: World, annotation: Annotation) -> Annotation:
     return write_answer(world, annotation.assignment.campaign, world.tarek, "Another?")
+
+
+def test_answers_of_who_withdrew_consent_are_not_there_for_reviewers(
+    world: World, client_of: ClientOf, campaign: Campaign, annotation: Annotation
+) -> None:
+    """Neither what counted, nor the version that it replaced, nor what was returned, nor what was sent afterwards."""
+    returned = write_answer(world, campaign, world.nour, "Sent back?")
+    decision = reviews.decide(returned.pk, world.reviewer, "return", timezone.now(), reason="unclear")
+    submit.reopen(annotation.assignment_id, annotation.rater, timezone.now())
+    corrected = answer(annotation.assignment, question="What is it?", answer="Tea")
+    late = claim_sheet(rater_of(world.nour), campaign, world.egypt)
+    client = client_of(world.reviewer)
+    assert [client.get(page(world, one)).status_code for one in (annotation, corrected, returned)] == [200] * 3
+    assert list(review_queue.returned_answers(world.benchmark, world.reviewer)) == [returned]
+    consent.withdraw(world.nour, world.team, timezone.now())
+    sent = answer(late, question="Sent later?", answer="Tea")
+    assert sent.uncounted_because == "no_consent"
+    for gone in (annotation, corrected, returned, sent):
+        assert client.get(page(world, gone)).status_code == 404
+        assert client.post(page(world, gone), {"decision": "accept"}).status_code == 404
+        assert client.post(f"{page(world, gone)}decide/", {"decision": "accept"}).status_code == 404
+    assert client.post(f"{page(world)}undo/{decision.pk}/").status_code == 404
+    assert list(Review.objects.filter(undone_at=None)) == [decision]
+    assert not review_queue.returned_answers(world.benchmark, world.reviewer).exists()
+    other = write_answer(world, campaign, world.tarek)
+    assert client.get(page(world, other)).status_code == 200, "others' answers are"
+
+
+def test_an_answer_after_a_new_consent_is_shown_without_the_version_that_was_withdrawn(
+    world: World, client_of: ClientOf, annotation: Annotation
+) -> None:
+    consent.withdraw(world.nour, world.team, timezone.now())
+    consent.agree(world.nour, current_version(world.team), "en", count_earlier=False)  # type: ignore[arg-type]
+    submit.reopen(annotation.assignment_id, annotation.rater, timezone.now())
+    again = answer(annotation.assignment, question="Written anew?", answer="Tea")
+    assert again.counted
+    text = html(client_of(world.reviewer).get(page(world, again)))
+    assert "Written anew?" in text and "What is it" not in text
 
 
 def test_a_reviewer_who_answers_too_does_not_find_their_own(
