@@ -213,6 +213,34 @@ def test_a_pause_takes_no_pack_away_and_gives_none() -> None:
     assert sent(pack[0], "paused", NOON).annotation.counted
 
 
+@pytest.mark.parametrize("stop", ["campaign", "cohort", "share", "day"])
+def test_who_has_a_pack_gets_that_one_also_where_no_new_work_is_given(stop: str) -> None:
+    seat = seat_of(items=30)
+    holder = a_person(seat.cohort)
+    pack = packs.take_pack(holder, seat, NOON)
+    if stop == "campaign":
+        lifecycle.pause(seat.campaign, None)
+    elif stop == "cohort":
+        lifecycle.pause_cohort(seat, None, paused=True)
+    else:
+        assert sent(pack.pop(0), "first", NOON).annotation.counted
+        lifecycle.set_limits(seat, *((1, None) if stop == "share" else (None, 1)), None)
+    assert packs.take_pack(holder, seat, NOON) == pack
+    assert packs.give_back(holder, seat, NOON) == len(pack)
+    reasons = {"campaign": "campaign_paused", "cohort": "cohort_paused", "share": "own_share_done", "day": "day_done"}
+    assert refused(holder, seat) == reasons[stop]
+
+
+def test_who_is_let_out_does_not_get_their_pack_again() -> None:
+    seat = seat_of(items=30)
+    holder = a_person(seat.cohort)
+    packs.take_pack(holder, seat, NOON)
+    CohortMember.objects.filter(user=holder.user).update(left_at=NOON)
+    assert Assignment.objects.filter(rater=holder, packed=True, state="reserved").exists()
+    assert refused(holder, seat) == "not_a_member"
+    assert packs.pack_of(holder, seat, NOON) == []
+
+
 VERDICTS = {"kind": "verdicts", "from": ["rate"]}
 
 
