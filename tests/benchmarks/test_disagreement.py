@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import permutations
 from typing import Any
 
 import pytest
@@ -45,6 +46,24 @@ def test_answers_at_the_limit_agree_and_those_beyond_it_are_in_dispute(
     [draft] = derive(*map(shape, apart), measure=measure)
     assert draft.context["agreement"] == measured and draft.key == "a/code"
     assert sorted(map(str, draft.context["answers"])) == sorted(str(shape(value)) for value in apart)
+
+
+@pytest.mark.parametrize(
+    ("measure", "values", "measured"),
+    [
+        ("iou", (0.4, 1.0, 0.8), 0.4),  # of the pairs 0.4, 0.5 and 0.8
+        ("f1", ("1 2 3|4", "1 2 3|4", "1 2|3 4"), 0.4),
+        ("range", (1, 2, 3), 2.0),
+        ("share", ("a", "b", "b", "c"), 0.5),
+    ],
+)
+def test_of_several_answers_the_two_that_are_farthest_apart_count(
+    measure: str, values: tuple[Any, ...], measured: float
+) -> None:
+    shape = {"iou": box, "f1": grouping}.get(measure, lambda value: value)
+    for order in permutations(values):
+        [draft] = derive(*map(shape, order), measure=measure)
+        assert draft.context["agreement"] == measured and len(draft.sources) == len(values)
 
 
 def box(width: float) -> list[dict[str, float]]:
