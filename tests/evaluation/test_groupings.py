@@ -1,5 +1,6 @@
 """Two people's groupings of the same pictures, compared on the agreement page and in its files."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from annotation.models import Annotation, Campaign
 from annotation.services.campaigns import lifecycle
 from benchmarks.models import Item, Stage
+from evaluation.queries import answer_tables
 from people.models import User
 from tests.browser.dedup_steps import SHEET
 from tests.evaluation.data import NOON, give_ratings
@@ -91,6 +93,21 @@ def test_what_does_not_count_is_left_out_and_may_be_asked_for(world: World, comp
     assert cells(world, "counted=all")["Egypt"]["adjusted_rand"]["value"] is not None
     tarek.update(live=False)
     assert cells(world, "counted=all")["Egypt"]["adjusted_rand"]["reason"] == "too_few_raters"
+
+
+def test_of_many_weeks_the_latest_are_shown_and_the_first_of_them_holds_what_was_before(
+    world: World, compared: Campaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(answer_tables, "WEEKS", 2)
+    for week in range(3):
+        answers = Annotation.objects.filter(assignment__unit__item__key=f"concept-{week}")
+        answers.update(submitted_at=NOON + timedelta(weeks=week))
+    address = f"/b/{world.benchmark.slug}/agreement.json?stage=look-alikes&measure=table&by=time"
+    rows = world.client(world.mara).get(address).json()["rows"]
+    egypt = [row for row in rows if row["cohort"]["label"] == "Egypt"]
+    assert [(row["part"], row["cells"][0]["rated"]["n_units"]) for row in egypt] == [
+        ("2026-03-08", 2), ("2026-03-15", 3),
+    ]  # fmt: skip
 
 
 def test_a_picture_somebody_is_unsure_of_is_compared_for_nobody(world: World, compared: Campaign) -> None:

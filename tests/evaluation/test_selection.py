@@ -10,6 +10,7 @@ from django.http import QueryDict
 
 from annotation.models import Annotation, Assignment, Campaign, Rating, SheetVersion, Unit
 from benchmarks.models import Item
+from evaluation.queries import ratings as rating_queries
 from evaluation.selections.catalogue import catalogue_of
 from evaluation.selections.selection import SelectionError, select
 from people.models import Rater
@@ -162,6 +163,19 @@ def test_over_time_each_week_counts_what_was_there_before(world: World, campaign
     assert report["n_ratings"] == 10, "what was there before is not counted twice"
     page = world.client(world.mara).get(url(world) + "?by=time").content.decode()
     assert "only weeks in which answers came" in page and "Egypt" in page
+
+
+def test_of_many_weeks_the_latest_are_shown_and_the_first_of_them_holds_what_was_before(
+    world: World, campaign: Campaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rating_queries, "WEEKS", 2)
+    natural = of_condition(world.items, "natural")[:5]
+    for week, item in enumerate(natural[:4]):
+        give_ratings(campaign, world.egypt, world.nour, {item: "3"}, at=NOON + timedelta(weeks=week))
+    rows = read_json(world, f"by=time&cohort={world.egypt.pk}")["rows"]
+    assert [(row["part"], natural_of(row)["rated"]["n_ratings"]) for row in rows] == [
+        ("2026-03-15", 3), ("2026-03-22", 4),
+    ]  # fmt: skip
 
 
 def test_every_question_is_measured_at_its_own_level(world: World) -> None:
