@@ -313,6 +313,13 @@ def test_intervals_of_the_transfer_are_over_countries() -> None:
             assert cell.estimate is not None and cell.estimate.resampled == "countries"
 
 
+def test_a_country_with_equal_accuracy_is_not_below_and_one_without_both_is_not_counted() -> None:
+    text, main = np.array([0.5, 0.5, 0.6, np.nan, 0.9]), np.array([0.5, 0.4, 0.7, 0.1, np.nan])
+    counts = np.array([8, 8, 8, 4, 4])
+    assert _transfer_cells([(text, main, counts)], "heron")[3].text == "1/3"
+    assert _transfer_cells([(text, main, counts), (main, text, counts)], "Pooled")[3].text == "2/6"
+
+
 def test_a_mean_over_countries_is_one_number_in_every_table() -> None:
     """Table 8 of ValueGround and the examples of CulturalVQA average differences of shares over countries."""
     text, main = np.array([0.9, 0.8, 0.7, 0.9, np.nan]), np.array([0.8, 0.75, 0.4, 0.7, 0.5])
