@@ -68,6 +68,15 @@ def test_a_cohort_is_added_and_asked_for_more(world: World) -> None:
     change = {"wanted": 3, "paused": True, "most_per_day": 5}
     changed = send(client, "PATCH", one_cohort, change, if_match=tag).json()
     assert changed == {"cohort": world.brazil.pk, "label": "Brazil", "most_per_person": None, **change}
+    for change, limits in (
+        ({"most_per_person": 9}, (9, 5)),
+        ({"most_per_day": 4}, (9, 4)),
+        ({"wanted": 2}, (9, 4)),
+        ({"most_per_person": None}, (None, 4)),
+        ({"most_per_person": 8, "most_per_day": None}, (8, None)),
+    ):
+        line = send(client, "PATCH", one_cohort, change, if_match="*").json()
+        assert (line["most_per_person"], line["most_per_day"], line["paused"]) == (*limits, True), "the rest stays"
     problem(send(client, "PATCH", one_cohort, {"wanted": 1}, if_match=tag), 412, "stale")
     problem(send(client, "POST", f"{url}cohorts/", {"cohort": world.other_cohort.pk, "wanted": 1}), 422, "refused")
 
