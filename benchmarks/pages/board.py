@@ -52,7 +52,12 @@ class Cell:
         """In twentieths, for the page's policy allows no style of its own to a cell; the last one only if complete."""
         if not self.wanted:
             return 0
-        return 20 if self.done >= self.wanted else min(19, 20 * self.done // self.wanted)
+        return 20 if self.is_complete else min(19, 20 * self.done // self.wanted)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all that is wanted is there, and waits for nobody's decision."""
+        return bool(self.wanted) and self.done >= (self.wanted or 0) and all(note.kind != "wait" for note in self.notes)
 
     @cached_property
     def done_text(self) -> str:
@@ -67,7 +72,7 @@ class Cell:
     def classes(self) -> str:
         if self.is_stuck:
             return "cell hole"
-        return "cell full" if self.wanted and self.done >= self.wanted else "cell"
+        return "cell full" if self.is_complete else "cell"
 
 
 @dataclass(frozen=True)

@@ -159,6 +159,8 @@ def test_a_tie_without_a_settling_stage_holds_up_the_board_and_next_says_how_it_
     assert f'href="{board}campaigns/{chain.campaign.pk}/"' in page and "Raise “Answers per item”" in page
     assert page.count("1 picture waits for adjudication</a>") == 2, "of the cohort, and of all"
     assert "No forecast: 1 picture waits for adjudication" in page and ">Complete<" not in page
+    sheets = re.findall(r'data-stage="sheets"><div class="([^"]+)"><span>.*?<span class="meter (v\d+)">', page)
+    assert sheets == [("cell", "v19")] * 2, "not drawn as complete"
     assert "Raise" not in world.client(world.reviewer).get(board).text, "who does not plan work cannot end it"
 
     row = chain.campaign.cohorts.get()
@@ -172,7 +174,7 @@ def test_a_tie_without_a_settling_stage_holds_up_the_board_and_next_says_how_it_
     assert len(keys(chain.unique)) == 6
     page = client.get(board).text
     assert "waits for adjudication" not in page and "waits: people" not in page
-    assert ">Complete<" in page
+    assert ">Complete<" in page and 'data-stage="sheets"><div class="cell full">' in page
 
 
 def test_a_tie_in_a_closed_campaign_leads_to_the_page_that_opens_it(world: World) -> None:
