@@ -118,7 +118,10 @@ class CollectionBuildForm(StyledFormMixin, forms.Form):
     what = forms.ChoiceField(
         label=_("What is searched"),
         choices=[("images", _("Pictures of the items")), ("texts", _("Texts of the items"))],
-        help_text=_("A text that people wrote better, in a question “better” of the stage, goes first."),
+        help_text=_(
+            "Where the stage has a question with the key “better”, "
+            "the text that people gave there replaces that of the item."
+        ),
     )
     queries = forms.MultipleChoiceField(
         label=_("Queries"),
