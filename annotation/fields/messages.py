@@ -76,6 +76,10 @@ WORDS: dict[str, tuple[Any, Any]] = {
         _("The licence is missing."),
         _("Choose a licence. If you do not know it, choose “Another licence” and write “unknown”."),
     ),
+    "licence_not_chosen": (  # the list offers that answer
+        _("The licence is missing."),
+        _("Choose a licence. If you do not know it, choose “I do not know”."),
+    ),
     "licence_too_long": (_("The licence is longer than %(most)s characters."), _("Write its name only.")),
     "picture_too_small": (
         _("The picture is %(width)s × %(height)s pixels."),

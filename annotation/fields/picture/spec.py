@@ -35,6 +35,7 @@ LONGEST_LICENCE = 120
 LONGEST_SOURCE = 2000
 PAGE = re.compile(r"https?://[^\s/?#]+\.[^\s/?#]+[^\s]*", re.IGNORECASE)
 OWN = "own"
+DO_NOT_KNOW = Option("unknown", UNKNOWN)
 LICENCES = (
     Option(OWN, OWN_PICTURE),
     Option("CC0 1.0", NO_RIGHTS),
@@ -45,7 +46,7 @@ LICENCES = (
     Option("CC BY-NC-SA 4.0", {"en": "CC BY-NC-SA 4.0"}),
     Option("CC BY 2.0", {"en": "CC BY 2.0"}),
     Option("CC BY-SA 3.0", {"en": "CC BY-SA 3.0"}),
-    Option("unknown", UNKNOWN),
+    DO_NOT_KNOW,
 )
 SHA = "0" * 63 + "1"
 SMALL = "0" * 63 + "2"
@@ -68,7 +69,7 @@ class PictureSpec(Spec[Config, Answer]):
     problems: ClassVar[frozenset[str]] = frozenset(
         {
             "not_a_picture", "picture_missing", "not_brought", "not_an_address", "source_missing", "licence_missing",
-            "licence_too_long", "picture_too_small",
+            "licence_not_chosen", "licence_too_long", "picture_too_small",
         }
     )  # fmt: skip
     examples: ClassVar[Examples] = Examples(
@@ -97,7 +98,7 @@ class PictureSpec(Spec[Config, Answer]):
             FaultyExample([SHA, "url", "", "CC BY 4.0", ""], "source_missing"),
             FaultyExample([SHA, "url", "", OWN, ""], "source_missing"),
             FaultyExample([SHA, "url", "javascript:alert(1)", "CC BY 4.0", ""], "not_an_address"),
-            FaultyExample([SHA, "url", "https://example.org/", "", ""], "licence_missing"),
+            FaultyExample([SHA, "url", "https://example.org/", "", ""], "licence_not_chosen"),
             FaultyExample([SHA, "url", "https://example.org/", OTHER, "x" * 121], "licence_too_long"),
             FaultyExample([SMALL, "file", "", OWN, ""], "picture_too_small"),
             FaultyExample("tea.jpg", "not_a_picture", json_only=True),
@@ -147,7 +148,8 @@ class PictureSpec(Spec[Config, Answer]):
         if config.needs_source and not answer["source"] and (answer["licence"] != OWN or answer["kind"] == "url"):
             checks.append(Check(AnswerProblem("source_missing"), blocks=True))
         if config.needs_licence and not answer["licence"]:
-            checks.append(Check(AnswerProblem("licence_missing"), blocks=True))
+            code = "licence_not_chosen" if DO_NOT_KNOW in config.licences else "licence_missing"
+            checks.append(Check(AnswerProblem(code), blocks=True))
         picture = next((upload for upload in shown.uploads if upload.sha == answer["sha"]), None)
         if picture is not None and min(picture.width, picture.height) < config.least_side:
             size = {"width": picture.width, "height": picture.height, "least": config.least_side}
