@@ -12,6 +12,7 @@ from tests.samples import build
 from tests.translations import ROOT, audience
 
 LINK = re.compile(r'<a\b[^>]*\bhref="(/[^"#?]*)')
+COMPARED = (ROOT / "templates/annotation/fields").glob("*/compare.html")
 SPEAKERS = "templates/people/speakers/"  # who confirms translations reads the English texts anyway
 pytestmark = pytest.mark.django_db
 
@@ -39,3 +40,9 @@ def test_templates_of_pages_that_an_annotator_reaches_are_for_annotators(world: 
     assert "templates/evaluation/my_statistics.html" in ours
     ours = {name for name in ours if not name.startswith(SPEAKERS)}
     assert {name: audience(name) for name in ours if audience(name) != "annotators"} == {}
+
+
+@pytest.mark.parametrize("name", ["people/pages/tabs.py", *sorted(f"{path.relative_to(ROOT)}" for path in COMPARED)])
+def test_files_that_draw_on_an_annotators_page_are_for_annotators(name: str) -> None:
+    """The tabs stand on each page of an annotator, and an adjudicator sees the earlier answers side by side."""
+    assert audience(name) == "annotators"

@@ -68,7 +68,6 @@ MANAGERS = (
     "templates/annotation/protocol/form.html",
     "templates/annotation/protocol/write.html",
     "templates/annotation/reviews/[!rw]*",  # not reviewer_note.html and what.html, which are for annotators
-    "templates/annotation/fields/*/compare.html",
     "templates/people/cohort*",
     "templates/people/one_time_link.html",
     "templates/people/consent_*",
@@ -132,7 +131,6 @@ MANAGERS = (
     "annotation/views/outside_items.py",
     "annotation/views/recipes.py",
     "annotation/views/reviews.py",
-    "people/pages/tabs.py",
     "people/queries/mail_status.py",
     "people/forms/teams.py",
     "people/models/mail.py",
