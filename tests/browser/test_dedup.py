@@ -233,6 +233,24 @@ def test_each_decision_is_announced(open_as: OpenAs, twenty: Campaign, nour: Use
     expect(announcement).to_contain_text("Nearest: 5")
 
 
+@pytest.mark.parametrize("language", ["fr", "de", "id", "fa"])
+def test_decisions_on_a_phone_are_shown_whole(
+    open_as: OpenAs, twenty: Campaign, nour: User, shot: Shot, language: str
+) -> None:
+    nour.language = language
+    nour.save()
+    page = open_as(nour, **PHONE)
+    open_sheet(page, twenty)
+    page.locator(".tools [data-act=keep]").tap()
+    page.wait_for_timeout(300)
+    shot(page, f"dedup-words-phone-{language}")
+    clipped = page.evaluate(
+        """[...document.querySelectorAll('.group b')].filter(words => words.scrollWidth > words.clientWidth + 1)
+           .map(words => words.innerText)"""
+    )
+    assert clipped == []
+
+
 @pytest.mark.parametrize("language", ["en", "ar"])
 def test_by_touch(open_as: OpenAs, twenty: Campaign, nour: User, shot: Shot, language: str) -> None:
     nour.language = language
