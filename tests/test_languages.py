@@ -18,7 +18,7 @@ from annotation.fields.contract import localise
 from benchmarks.recipes.registry import RECIPES, WORDS, translate_name
 from config.catalogues import FOLDER, read
 from people.locales.drafts import DraftCatalogue
-from people.locales.languages import draft_text_names, has_draft_texts, interface_name, text_languages
+from people.locales.languages import DRAFT, draft_text_names, has_draft_texts, interface_name, text_languages
 from tests.personas import World
 
 CODES = [code for code, _name in settings.LANGUAGES if code != "en"]
@@ -134,3 +134,8 @@ def test_researchers_see_which_texts_of_a_recipe_are_a_machines_draft(world: Wor
             assert "العربية (machine draft)" not in page
     form = client.get(new).content.decode()
     assert "Olhe bem." in form.split("<summary>Other languages</summary>")[1], "the draft is kept, and folded"
+
+
+@pytest.mark.parametrize("code", [code for code in CODES if code not in settings.CONFIRMED_LANGUAGES])
+def test_a_draft_says_so_in_its_own_language(code: str) -> None:
+    assert f"({DRAFT[code]})" in interface_name(code)

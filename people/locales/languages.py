@@ -11,7 +11,8 @@ NARROWER = {"zh": "zh-hans"}  # Django knows the scripts, people say the languag
 # “draft” in the languages that begin as one. Others say it in English.
 DRAFT = {
     "bn": "খসড়া", "de": "Entwurf", "es": "borrador", "fa": "پیش‌نویس", "fr": "version provisoire", "hi": "मसौदा",
-    "id": "draf", "ja": "下書き", "ko": "초안", "ru": "черновик", "sw": "rasimu", "tr": "taslak", "zh-hans": "草稿",
+    "id": "draf", "ja": "下書き", "ko": "초안", "ru": "черновик", "sw": "rasimu", "tr": "taslak", "yo": "àkọpamọ́",
+    "zh-hans": "草稿",
 }  # fmt: skip
 RIGHT_TO_LEFT_MARK = "\u200f"  # keeps the bracket at the end of a name that is written from the right
 
