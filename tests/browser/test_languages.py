@@ -146,7 +146,7 @@ def test_the_way_in(
     context.close()
 
 
-@pytest.mark.parametrize("code", ["pt-br", "am"])
+@pytest.mark.parametrize("code", ["pt-br", "am", "ru"])
 def test_every_stage_of_the_recipes(
     open_as: Callable[..., Page], world: World, shot: Callable[..., None], code: str
 ) -> None:
