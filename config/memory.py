@@ -6,7 +6,8 @@ import gc
 
 def share_imports() -> None:
     """Call it before processes begin: the collector of each would touch, and so copy, all that they could share."""
-    import scipy.stats  # noqa: F401  (scipy loads its parts at first use)
+    import scipy.sparse  # noqa: F401  (scipy loads its parts at first use)
+    import scipy.special  # noqa: F401
 
     gc.collect()
     gc.freeze()

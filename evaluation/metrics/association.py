@@ -24,6 +24,7 @@ from evaluation.metrics.counts import Floats, Ints
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.intervals import Ends, Scale
 from evaluation.metrics.pearson import correlation_of_sums
+from evaluation.metrics.ranks import mid_ranks
 from evaluation.metrics.resampling import CLUSTERS, LEVEL, interval_without_each, number_clusters
 
 Kind = Literal["pearson", "spearman"]
@@ -89,7 +90,7 @@ def fisher_ends(value: float, n: int, kind: Kind, level: float) -> Ends | str:
 def value_of(x: Floats, y: Floats, kind: Kind) -> float:
     """r or rho of two sides of three or more numbers, NaN where one is constant."""
     if kind == "spearman":
-        x, y = 2 * scipy.stats.rankdata(x), 2 * scipy.stats.rankdata(y)  # whole numbers: exact sums
+        x, y = 2 * mid_ranks(x), 2 * mid_ranks(y)  # whole numbers: exact sums
         return _pearson(x - x.size - 1, y - y.size - 1)
     return _pearson(centred(x), centred(y))
 

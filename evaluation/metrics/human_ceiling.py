@@ -18,13 +18,13 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
-import scipy
 
 from evaluation.metrics.association import MIN_POINTS, NAMES, Kind
 from evaluation.metrics.counts import Bools, Floats, Ints, Ratings
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.intervals import Interval, Scale
 from evaluation.metrics.jackknife import Replicates
+from evaluation.metrics.ranks import mid_ranks
 
 TWO_WAY = Interval()
 How = Literal["averaging", "pooling"]
@@ -108,7 +108,7 @@ def _correlations(x: Floats, y: Floats, usable: Bools, kind: Kind) -> Floats:
 
 def _ranked(values: Floats, usable: Bools, n: Ints) -> Floats:
     """Twice the mid-ranks among the usable values of each row, less their mean: whole numbers, so sums are exact."""
-    ranks = 2 * scipy.stats.rankdata(np.where(usable, values, np.inf), axis=1)
+    ranks = 2 * mid_ranks(np.where(usable, values, np.inf))
     return np.asarray(np.where(usable, ranks - n[:, None] - 1, 0))
 
 

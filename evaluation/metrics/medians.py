@@ -35,7 +35,7 @@ def median_of_raters(values: npt.ArrayLike, raters: npt.ArrayLike, *, level: flo
     n = int(each.size)
     if not n:
         return Estimate.undefined(reason="nothing_counted", method="median", level=level)
-    cut = int(scipy.stats.binom.ppf((1 - level) / 2, n, 0.5))  # the least j with B(j) >= (1 - level) / 2
+    cut = _binomial_quantile((1 - level) / 2, n)
     ends = (float(each[cut - 1]), float(each[n - cut])) if cut else None
     return Estimate.of(
         float(np.median(each)),
@@ -48,3 +48,8 @@ def median_of_raters(values: npt.ArrayLike, raters: npt.ArrayLike, *, level: flo
         level=level,
         resampled="raters",
     )
+
+
+def _binomial_quantile(probability: float, n: int) -> int:
+    """The least j with B(j) >= ``probability``, for n throws of a coin."""
+    return int(np.searchsorted(scipy.special.bdtr(np.arange(n + 1.0), n, 0.5), probability))

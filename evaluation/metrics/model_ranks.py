@@ -16,10 +16,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-import scipy
 
 from evaluation.metrics.counts import Floats
 from evaluation.metrics.paired_tests import PERMUTATIONS, adjusted, rank_bands
+from evaluation.metrics.ranks import mid_ranks
 from evaluation.metrics.resampling import number_clusters
 
 MOST = 32  # 32 x 31 / 2 / 10,001 = 0.0496
@@ -49,7 +49,7 @@ def closeness(scores: npt.ArrayLike, means: npt.ArrayLike, *, ranks: bool) -> Fl
     score, mean = np.asarray(scores, np.float64), np.asarray(means, np.float64)
     closest: Floats = np.full(score.shape, np.nan)
     both = np.isfinite(score) & np.isfinite(mean)
-    sides = [scipy.stats.rankdata(one[both]) if ranks else one[both] for one in (score, mean)]
+    sides = [mid_ranks(one[both]) if ranks else one[both] for one in (score, mean)]
     spreads = [side.std() if side.size else 0.0 for side in sides]
     if min(spreads) > 0:
         first, second = ((side - side.mean()) / spread for side, spread in zip(sides, spreads, strict=True))

@@ -64,7 +64,7 @@ def _mcnemar_p(b: int, c: int, how: McNemar) -> float:
     if b + c == 0:
         return 1.0
     if how == "exact":
-        return float(min(1.0, 2 * scipy.stats.binom.cdf(min(b, c), b + c, 0.5)))
+        return float(min(1.0, 2 * scipy.special.bdtr(float(min(b, c)), b + c, 0.5)))
     distance = abs(b - c) if how == "chi-square" else max(abs(b - c) - 1, 0)
     return float(scipy.special.chdtrc(1, distance**2 / (b + c)))
 

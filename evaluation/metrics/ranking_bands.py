@@ -29,6 +29,7 @@ import scipy
 
 from evaluation.metrics.counts import Bools, Floats, Ints
 from evaluation.metrics.estimate import Estimate
+from evaluation.metrics.ranks import mid_ranks
 from evaluation.metrics.resampling import LEVEL, MIN_CLUSTERS
 
 DRAWS = 1000
@@ -129,7 +130,7 @@ def places(scores: Floats, groups: Ints | None = None) -> Floats:
     """
     ranked, known = np.full(scores.shape, np.nan), np.isfinite(scores)
     for chosen in [known] if groups is None else [known & (groups == group) for group in np.unique(groups)]:
-        ranked[chosen] = scipy.stats.rankdata(-np.round(scores[chosen], 9))
+        ranked[chosen] = mid_ranks(-np.round(scores[chosen], 9))
     return ranked
 
 

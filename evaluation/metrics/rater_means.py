@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy
 
 from evaluation.metrics.association import MIN_POINTS, NAMES, Kind, centred, columns, correlation_of_columns, value_of
 from evaluation.metrics.counts import Floats, Ints, Ratings
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.intervals import Interval, Scale
 from evaluation.metrics.jackknife import Means, Replicates, leave_out
+from evaluation.metrics.ranks import mid_ranks, rank_bounds
 from evaluation.metrics.spearman import rho_of_sums, rho_without_each
 
 TWO_WAY = Interval()
@@ -93,14 +93,14 @@ def _without_each_rater(x: Floats, means: Means) -> Floats:
     for rater in alone:
         values[rater] = _without_rater(x, means, int(rater))
     others = np.setdiff1d(np.arange(values.size), alone)
-    ranks, n = scipy.stats.rankdata(x) - 0.5, np.asarray(float(x.size))
+    ranks, n = mid_ranks(x) - 0.5, np.asarray(float(x.size))
     for some in np.array_split(others, max(1, -(-others.size * x.size // _BLOCK_NUMBERS))):
         row = np.full(values.size, -1)
         row[some] = np.arange(some.size)
         mine = row[means.rater] >= 0
         y = np.tile(means.mean, (some.size, 1))
         y[row[means.rater[mine]], means.unit[mine]] = means.without[mine]
-        first, last = scipy.stats.rankdata(y, "min", axis=1), scipy.stats.rankdata(y, "max", axis=1)
+        first, last = rank_bounds(y)
         cubes = ((last - first + 1.0) ** 2).sum(axis=1)  # each of a tie of t gives t squared
         products = ((first + last - 1) / 2) @ ranks
         sizes = np.broadcast_to(n, products.shape), np.broadcast_to(_cubes(x), products.shape)
@@ -118,7 +118,7 @@ def _without_rater(x: Floats, means: Means, rater: int) -> float:
 
 def _rho(x: Floats, y: Floats) -> Floats:
     """rho with mid-ranks in whole numbers; ranks as in ``spearman.py``: those below, and half of those level."""
-    a, b = scipy.stats.rankdata(x) - 0.5, scipy.stats.rankdata(y) - 0.5
+    a, b = mid_ranks(x) - 0.5, mid_ranks(y) - 0.5
     return rho_of_sums(np.asarray(float(x.size)), np.asarray(a @ b), _cubes(x), _cubes(y), MIN_POINTS)
 
 
@@ -134,7 +134,7 @@ def _rho_with_one_moved(x: Floats, y: Floats, means: Means) -> Floats:
     [b = y_v] / 2. With G(t) = sum over all v of x_v ([t < y_v] + [t = y_v] / 2), x now the ranks of the scores:
         sum x y' = sum x y - x_u y_u - (G(a) - x_u / 2) + (G(b) - x_u ([b < a] + [b = a] / 2)) + x_u y'_u
     """
-    ranks, own = scipy.stats.rankdata(x) - 0.5, scipy.stats.rankdata(y) - 0.5
+    ranks, own = mid_ranks(x) - 0.5, mid_ranks(y) - 0.5
     order = np.argsort(y, kind="stable")
     ordered, running = y[order], np.concatenate([[0], np.cumsum(ranks[order])])
     a, x_u, y_u = (part[means.unit] for part in (y, ranks, own))

@@ -24,6 +24,7 @@ import scipy
 from evaluation.metrics.counts import Floats, Ints, Ratings, number_codes
 from evaluation.metrics.pairs import FEW_CODES, PairSums, changes_by_tables, deletion_changes, tables_pay
 from evaluation.metrics.pearson import pearson_pairs
+from evaluation.metrics.ranks import mid_ranks
 
 EXACT_CODES = 256
 _BLOCK_NUMBERS = 4_000_000
@@ -33,7 +34,7 @@ def spearman_pairs(ratings: Ratings, min_shared: int, deletions: bool) -> PairSu
     """All pairs; the changes by deletion are zeros when ``deletions`` is False."""
     codes, code = number_codes(ratings.value)
     if not deletions and codes.size > FEW_CODES and ratings.n_ratings == ratings.n_units * ratings.n_raters:
-        doubled = 2 * scipy.stats.rankdata(ratings.to_matrix(), axis=0)  # whole numbers: exact sums
+        doubled = 2 * mid_ranks(ratings.to_matrix().T).T  # whole numbers: exact sums
         return pearson_pairs(Ratings.from_matrix(doubled), min_shared, False)
     if codes.size <= FEW_CODES:
         return _from_tables(ratings, code, max(codes.size, 1), min_shared, deletions)
