@@ -30,7 +30,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from config.local.mock_images import DECLINED, UNCHANGED
+from .mock_images import DECLINED, UNCHANGED
 
 WORD = re.compile(r"\[practice: *(\w+)(?: +source=([\w.:/-]+))?\]")
 QUESTION = re.compile(r"^Survey question: (.*)$", re.MULTILINE)

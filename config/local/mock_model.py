@@ -1,7 +1,7 @@
 """A practice model for the demo: it speaks the OpenAI protocol, looks at nothing, draws simple pictures, and costs
 nothing.
 
-    python -m config.local.mock_model --port 8117
+    cd config; python -m local.mock_model --port 8117
 
 What it says hangs on what it is asked, so the same question has the same answer. Now and then it chats, or declines,
 as real models do: what became of that is on the page of a run.
@@ -21,8 +21,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from random import Random
 from typing import Any
 
-from config.local.mock_builder import PairAnswers, is_slow
-from config.local.mock_images import DECLINED, draw_scene, edit_scene
+from .mock_builder import PairAnswers, is_slow
+from .mock_images import DECLINED, draw_scene, edit_scene
 
 MODELS = ("practice-heron", "practice-wren")
 CHATS = 0.04

@@ -136,8 +136,9 @@ def start_practice(home: DataFolder, supervisor: Supervisor, env: dict[str, str]
     except EmicError:
         console.print_line(f"  The practice model is off: its port {port} is taken by another program.")
         return
-    command = [str(setup.PYTHON), "-m", "config.local.mock_model", "--port", str(port)]
-    supervisor.start(Program("Practice model", command, env, home.path / "logs" / "practice.log", ROOT))
+    # Not as a part of the package config, which loads Celery.
+    command = [str(setup.PYTHON), "-m", "local.mock_model", "--port", str(port)]
+    supervisor.start(Program("Practice model", command, env, home.path / "logs" / "practice.log", ROOT / "config"))
 
 
 def collect_static(home: DataFolder, env: dict[str, str]) -> None:
