@@ -1,4 +1,5 @@
 import contextlib
+import logging
 import os
 import threading
 import time
@@ -7,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from celery import Celery
-from celery.signals import task_postrun, task_prerun, worker_init
+from celery.beat import Scheduler, Service
+from celery.signals import task_postrun, task_prerun, worker_init, worker_ready
 
 from config import memory
 
@@ -16,7 +18,11 @@ app = Celery("emic")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 
+log = logging.getLogger(__name__)
+
 HEARTBEAT_SECONDS = 5.0
+SCHEDULER_PAUSE_SECONDS = 5.0  # after which a scheduler that failed starts again
+SCHEDULER_STEP_SECONDS = 5  # at most, between two looks at what is due
 
 
 @worker_init.connect
@@ -35,6 +41,25 @@ def start_heartbeats(**_kwargs: Any) -> None:
 @worker_init.connect
 def share_imports(**_kwargs: Any) -> None:
     memory.share_imports()
+
+
+@worker_ready.connect
+def start_scheduler(**_kwargs: Any) -> None:
+    """The scheduler of `./emic run`, a thread of the worker: a process of its own (`-B`) takes 16 MiB. Times are kept
+    in memory, so a full disk cannot stop it. In a container the scheduler is a program of its own."""
+    if os.environ.get("EMIC_SCHEDULER"):
+        threading.Thread(target=_schedule, name="scheduler", daemon=True).start()
+
+
+def _schedule() -> None:
+    """A scheduler that fails starts again. If it stands still, the status page says so (`evaluation.beat`)."""
+    app.set_current()
+    while True:
+        try:
+            Service(app, max_interval=SCHEDULER_STEP_SECONDS, scheduler_cls=Scheduler).start()
+        except Exception:
+            log.exception("The scheduler failed and starts again in %g s", SCHEDULER_PAUSE_SECONDS)
+        time.sleep(SCHEDULER_PAUSE_SECONDS)
 
 
 @task_postrun.connect

@@ -94,11 +94,10 @@ def web(home: DataFolder, env: dict[str, str], host: str, port: int) -> Program:
 
 
 def worker(home: DataFolder, env: dict[str, str]) -> Program:
-    """With the scheduler inside, which keeps its times in memory: a full disk cannot stop it."""
-    command = [str(setup.PYTHON), "-m", "celery", "-A", "config", "--quiet", "worker", "-B"]
-    command += ["--scheduler", "celery.beat:Scheduler", "-c", os.environ.get("EMIC_WORKERS") or "2"]
-    command += ["-l", "WARNING", "--without-gossip", "--without-mingle"]
-    env = {**env, "EMIC_HEARTBEAT": str(heartbeat(home))}
+    """With the scheduler inside, a thread of its main process."""
+    command = [str(setup.PYTHON), "-m", "celery", "-A", "config", "--quiet", "worker"]
+    command += ["-c", os.environ.get("EMIC_WORKERS") or "2", "-l", "WARNING", "--without-gossip", "--without-mingle"]
+    env = {**env, "EMIC_HEARTBEAT": str(heartbeat(home)), "EMIC_SCHEDULER": "1"}
     return Program("Worker", command, env, home.path / "logs" / "worker.log", ROOT)
 
 
