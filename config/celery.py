@@ -1,15 +1,17 @@
 import contextlib
 import logging
 import os
+import sys
 import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from billiard import pool
 from celery import Celery
 from celery.beat import Scheduler, Service
-from celery.signals import task_postrun, task_prerun, worker_init, worker_ready
+from celery.signals import task_postrun, task_prerun, worker_init, worker_process_init, worker_ready
 
 from config import memory
 
@@ -21,6 +23,7 @@ app.autodiscover_tasks()
 log = logging.getLogger(__name__)
 
 HEARTBEAT_SECONDS = 5.0
+PRIVATE_KIB = 32 * 1024  # after which a process of the pool is replaced; a new one soon has half of it
 SCHEDULER_PAUSE_SECONDS = 5.0  # after which a scheduler that failed starts again
 SCHEDULER_STEP_SECONDS = 5  # at most, between two looks at what is due
 
@@ -39,8 +42,22 @@ def start_heartbeats(**_kwargs: Any) -> None:
 
 
 @worker_init.connect
-def share_imports(**_kwargs: Any) -> None:
+def share_imports(sender: Any, **_kwargs: Any) -> None:
     memory.share_imports()
+    sender.max_memory_per_child = PRIVATE_KIB
+
+
+@worker_process_init.connect
+def keep_shared(**_kwargs: Any) -> None:
+    """Billiard compares the limit of `share_imports` with the most memory that a process has ever had, of which most is
+    shared here. What matters is what a process has for itself."""
+    memory.keep_shared()
+    pool.mem_rss = _growth_kib  # type: ignore[attr-defined]
+
+
+def _growth_kib() -> int:
+    """A process with torch stays: it would have to load its model again in each slice of a run."""
+    return 1 if "torch" in sys.modules else memory.private_kib()
 
 
 @worker_ready.connect

@@ -1,6 +1,8 @@
 """How gunicorn serves Emic, here and in a container: a few processes of many threads, for requests mostly wait."""
 
 import os
+import threading
+import time
 from typing import Any
 
 from config import memory
@@ -23,6 +25,47 @@ forwarded_allow_ips = os.environ.get("EMIC_PROXIES", "127.0.0.1,::1")
 # Requests share the cores as it is: threads of linear algebra beside them spin more than they compute.
 raw_env = [f"OPENBLAS_NUM_THREADS={os.environ.get('OPENBLAS_NUM_THREADS', '1')}"]
 
+REST_SECONDS = 60.0
+PRIVATE_KIB = 32 * 1024  # a new process soon has half of it
+
 
 def when_ready(_server: Any) -> None:
     memory.share_imports()
+
+
+def post_fork(_server: Any, _worker: Any) -> None:
+    memory.keep_shared()
+
+
+class Activity:
+    """The requests of one process, apart from those of the supervisor, which asks every 10 s whether it responds."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._running = 0
+        self._last = time.monotonic()
+
+    def count(self, change: int) -> None:
+        with self._lock:
+            self._running += change
+            self._last = time.monotonic()
+
+    def rests(self) -> bool:
+        return not self._running and time.monotonic() - self._last > REST_SECONDS
+
+
+activity = Activity()
+
+
+def pre_request(_worker: Any, request: Any) -> None:
+    if request.path != "/healthz":
+        activity.count(1)
+
+
+def post_request(worker: Any, request: Any, _environ: Any, _response: Any) -> None:
+    """A process that rests and has grown, by an export or by what it wrote to shared memory, makes room for a new one:
+    as after `max_requests`, but while nobody waits."""
+    if request.path != "/healthz":
+        activity.count(-1)
+    elif activity.rests() and memory.private_kib() > PRIVATE_KIB:
+        worker.alive = False
