@@ -25,6 +25,8 @@ forwarded_allow_ips = os.environ.get("EMIC_PROXIES", "127.0.0.1,::1")
 # Requests share the cores as it is: threads of linear algebra beside them spin more than they compute.
 raw_env = [f"OPENBLAS_NUM_THREADS={os.environ.get('OPENBLAS_NUM_THREADS', '1')}"]
 
+HEALTH = "/healthz"
+LOOK_SECONDS = 10.0
 REST_SECONDS = 60.0
 PRIVATE_KIB = 32 * 1024  # a new process soon has half of it
 
@@ -58,14 +60,28 @@ activity = Activity()
 
 
 def pre_request(_worker: Any, request: Any) -> None:
-    if request.path != "/healthz":
+    if request.path != HEALTH:
         activity.count(1)
 
 
-def post_request(worker: Any, request: Any, _environ: Any, _response: Any) -> None:
+def post_request(_worker: Any, request: Any, _environ: Any, _response: Any) -> None:
+    if request.path != HEALTH:
+        activity.count(-1)
+
+
+def post_worker_init(worker: Any) -> None:
+    threading.Thread(target=_watch, args=(worker,), name="memory", daemon=True).start()
+
+
+def _watch(worker: Any) -> None:
+    """Each process looks for itself: the supervisor's requests may all go to another."""
+    while worker.alive:
+        time.sleep(LOOK_SECONDS)
+        replace_if_grown(worker)
+
+
+def replace_if_grown(worker: Any) -> None:
     """A process that rests and has grown, by an export or by what it wrote to shared memory, makes room for a new one:
     as after `max_requests`, but while nobody waits."""
-    if request.path != "/healthz":
-        activity.count(-1)
-    elif activity.rests() and memory.private_kib() > PRIVATE_KIB:
+    if activity.rests() and memory.private_kib() > PRIVATE_KIB:
         worker.alive = False

@@ -11,6 +11,7 @@ from billiard import pool
 
 from config import celery, memory
 from config.local import gunicorn
+from tests.start.helpers import eventually
 
 
 def test_private_memory_grows_with_what_is_written() -> None:
@@ -46,6 +47,7 @@ def ask(web: SimpleNamespace, path: str) -> bool:
     request = SimpleNamespace(path=path)
     gunicorn.pre_request(web, request)
     gunicorn.post_request(web, request, {}, None)
+    gunicorn.replace_if_grown(web)
     return bool(web.alive)
 
 
@@ -70,3 +72,10 @@ def test_a_web_process_that_answers_or_has_not_grown_stays(
     monkeypatch.setattr(gunicorn.time, "monotonic", lambda: now + 7200)
     monkeypatch.setattr(memory, "private_kib", lambda: gunicorn.PRIVATE_KIB)
     assert ask(web, "/healthz")
+
+
+def test_each_web_process_looks_for_itself(web: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gunicorn, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(gunicorn, "REST_SECONDS", -1.0)
+    gunicorn.post_worker_init(web)
+    assert eventually(lambda: not web.alive, 10)
