@@ -56,7 +56,7 @@ def test_a_web_process_that_has_grown_is_replaced_only_at_rest(
 ) -> None:
     assert ask(web, "/work/") and ask(web, "/healthz"), "it was busy just now"
     now = time.monotonic()
-    monkeypatch.setattr(gunicorn.time, "monotonic", lambda: now + gunicorn.REST_SECONDS + 1)
+    monkeypatch.setattr(time, "monotonic", lambda: now + gunicorn.REST_SECONDS + 1)
     assert not ask(web, "/healthz")
 
 
@@ -66,10 +66,10 @@ def test_a_web_process_that_answers_or_has_not_grown_stays(
     download = SimpleNamespace(path="/b/x/export/")
     gunicorn.pre_request(web, download)
     now = time.monotonic()
-    monkeypatch.setattr(gunicorn.time, "monotonic", lambda: now + 3600)
+    monkeypatch.setattr(time, "monotonic", lambda: now + 3600)
     assert ask(web, "/healthz"), "a download goes on"
     gunicorn.post_request(web, download, {}, None)
-    monkeypatch.setattr(gunicorn.time, "monotonic", lambda: now + 7200)
+    monkeypatch.setattr(time, "monotonic", lambda: now + 7200)
     monkeypatch.setattr(memory, "private_kib", lambda: gunicorn.PRIVATE_KIB)
     assert ask(web, "/healthz")
 
