@@ -32,7 +32,7 @@ from predictions.models import Collection, Run
 from predictions.queries.results import runs_of
 
 log = logging.getLogger(__name__)
-PAGE_WIDE = 1112.0  # px: the inside of a plate on a wide page; files are as wide as a paper takes
+PAGE_WIDE = 1092.0  # px, with its margins the inside of a plate on a wide page; files are as wide as a paper takes
 SHOWN_ROWS = 200  # of a figure's data on the page; all of them are in its CSV
 TASKS = ("retrieval", "forced_choice", "embedding")  # whose runs figures let one choose from
 HIDDEN = ("by", "raters")  # each figure says itself what it is cut by, and whose answers it shows
