@@ -5,6 +5,7 @@ import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import psycopg
 import pytest
 from django.db import OperationalError, connection, transaction
 from django.db.backends.postgresql.creation import DatabaseCreation
@@ -32,6 +33,21 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(100_000, 50, 50)
+
+
+SWEEP_AFTER = 100  # tests that used the database
+_unswept = 0
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """Give back the pages of rows that tests wrote and rolled back. After the last test there is no database."""
+    global _unswept
+    _unswept += "django_db_setup" in getattr(item, "fixturenames", ())
+    if _unswept >= SWEEP_AFTER and nextitem is not None:
+        _unswept = 0
+        with psycopg.connect(**connection.get_connection_params(), autocommit=True) as sweeping:
+            sweeping.execute("vacuum")
 
 
 @pytest.fixture(scope="session")

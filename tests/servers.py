@@ -19,6 +19,8 @@ THROWAWAY = {
     "synchronous_commit": "off",
     "max_wal_size": "4GB",
     "jit": "off",
+    "autovacuum": "off",  # conftest sweeps between tests: in the midst of one, whose rows are not committed, it would
+    # count none, and the planner would then read whole tables again and again
     "max_connections": "300",  # each process of the tests has those of its threads, and servers that it starts
 }
 
