@@ -80,6 +80,15 @@ def test_jackknife_variance_by_hand() -> None:
     assert jackknife_variance(left_out) == pytest.approx(7 / 3)
 
 
+def test_the_degrees_of_freedom_are_at_least_those_of_the_scarcer_side() -> None:
+    """Six units, four raters, V_u = V_r = V_ur = 0.01: 1 / (1/5 + 1/3) = 1.9 degrees, four raters give 3."""
+    units, raters, ones = (np.sqrt(0.01 / (n - 1)) * np.tile([-1.0, 1.0], n // 2) for n in (6, 4, 20))
+    assert [jackknife_variance(part) for part in (units, raters, ones)] == pytest.approx([0.01] * 3)
+    low, high = jackknife_interval(0.5, units, raters, ones, Interval(), Scale("identity"))
+    step = stats.t.ppf(0.975, 3) * 0.1
+    assert (low, high) == pytest.approx((0.5 - step, 0.5 + step))
+
+
 def test_the_two_way_interval_is_at_least_as_wide_as_each_one_way() -> None:
     ratings = Ratings.from_matrix(table_with_gaps(np.random.default_rng(2), 30, 12, codes=5, missing=0.3))
     both, units, raters = (
