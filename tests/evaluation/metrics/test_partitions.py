@@ -36,6 +36,11 @@ def test_a_stored_answer_is_taken_apart() -> None:
     assert Partition.of(answer) == Partition({"a": 0, "b": 0}, {"a": True, "b": False, "d": False})
 
 
+def test_a_dropped_picture_that_the_person_was_unsure_about_is_no_decision() -> None:
+    answer = {"groups": [{"images": ["a"], "kept": ["a"], "roles": {}}], "dropped": ["b", "c"], "unsure": ["b"]}
+    assert Partition.of(answer) == Partition({"a": 0}, {"a": True, "c": False})
+
+
 def test_worked_by_hand() -> None:
     """123 together and 4 alone, against 12 and 34: n11 = 1, A = 3, B = 2, T = 6."""
     pair = partitions_of((partition_of("aaab"), partition_of("aabb")))
