@@ -141,6 +141,24 @@ def test_the_form_speaks_for_rows_that_say_nothing_themselves() -> None:
 
 
 @pytest.mark.parametrize(
+    ("pictures", "row", "described"),
+    [
+        ("none", {"key": "q"}, True),
+        ("optional", {"key": "q"}, True),
+        ("optional", {"key": "q", "file": "a.png"}, True),
+        ("one", {"key": "q"}, False),
+        ("set", {"key": "q"}, False),
+    ],
+)
+def test_source_and_licence_of_the_form_are_for_items_without_pictures_and_for_pictures_that_come(
+    pictures: str, row: dict[str, str], described: bool
+) -> None:
+    """A row that only names an item whose picture is there already says nothing new of that picture."""
+    found = record(row, pictures, source="a museum", licence="CC0")
+    assert (found.source, found.licence) == (("a museum", "CC0") if described else ("", ""))
+
+
+@pytest.mark.parametrize(
     ("pictures", "row", "code"),
     [
         ("one", {"concept": "tea"}, "no_picture"),
