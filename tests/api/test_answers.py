@@ -61,6 +61,19 @@ def test_a_program_claims_drafts_and_submits_until_nothing_is_left(world: World,
     assert set(Annotation.objects.values_list("active_seconds", "counted")) == {(None, True)}
 
 
+def test_the_language_of_an_answer_is_the_one_the_program_names_else_that_of_its_request(
+    world: World, campaign: Campaign
+) -> None:
+    client = program(world.nour, "answer")
+    first = send(client, "POST", claims(campaign)).json()["current"]["id"]
+    second = submit(client, first, language="ar").json()["next"]["id"]
+    answers = {"answers": {"relevance": "4"}, "client_key": "k2"}
+    path = f"/api/v1/assignments/{second}/submissions/"
+    assert send(client, "POST", path, answers, accept_language="es").status_code == 201
+    languages = dict(Annotation.objects.values_list("assignment", "language"))
+    assert languages == {first: "ar", second: "es"}
+
+
 def test_what_the_sheet_refuses_is_named_by_question(world: World, campaign: Campaign) -> None:
     client = program(world.nour, "answer")
     number = send(client, "POST", claims(campaign)).json()["current"]["id"]
