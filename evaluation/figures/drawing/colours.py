@@ -60,7 +60,7 @@ def sequential(share: float) -> str:
     """
     at = min(max(share, 0.0), 1.0)
     first, second, part = (_FROM, _MID, at * 2) if at < 0.5 else (_MID, _TO, at * 2 - 1)
-    return _hex(*(a + (b - a) * part for a, b in zip(_rgb(first), _rgb(second), strict=True)))
+    return _mix(first, second, part)
 
 
 def heat(share: float) -> str:
@@ -69,8 +69,7 @@ def heat(share: float) -> str:
     >>> heat(0), heat(1), round(contrast(INK, heat(1)), 1)
     ('#eef6f3', '#60958f', 4.9)
     """
-    at = min(max(share, 0.0), 1.0)
-    return _hex(*(a + (b - a) * at for a, b in zip(_rgb(_FROM), _rgb(_HEAT_TO), strict=True)))
+    return _mix(_FROM, _HEAT_TO, min(max(share, 0.0), 1.0))
 
 
 def steps(count: int) -> list[Look]:
@@ -94,6 +93,10 @@ def _luminance(colour: str) -> float:
     parts = [c / 255 for c in _rgb(colour)]
     linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def _mix(first: str, second: str, share: float) -> str:
+    return _hex(*(a + (b - a) * share for a, b in zip(_rgb(first), _rgb(second), strict=True)))
 
 
 def _rgb(colour: str) -> Rgb:

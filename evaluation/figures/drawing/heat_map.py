@@ -63,8 +63,8 @@ class ColumnHeads:
 
 def draw(data: HeatMap, width: float) -> VectorScene:
     data = _oriented(data, width)
-    names = distinct_names(data.rows, 13, min(240, width * 0.36))
-    left = max(widest_line(names, 13) + 1, 40) + 8
+    names = _row_names(data, width)
+    left = _room_for_rows(names)
     fit = _fitting(data, width)
     blocks = -(-len(data.columns) // fit) if data.columns else 1
     each = -(-len(data.columns) // blocks) or 1  # of one length, as far as that goes
@@ -81,6 +81,15 @@ def draw(data: HeatMap, width: float) -> VectorScene:
     return canvas.scene(_legend(canvas, data, top, width))
 
 
+def _row_names(data: HeatMap, width: float) -> list[Name]:
+    return distinct_names(data.rows, 13, min(240, width * 0.36))
+
+
+def _room_for_rows(names: list[Name]) -> float:
+    """Where the cells begin, right of the names."""
+    return max(widest_line(names, 13) + 1, 40) + 8
+
+
 def _oriented(data: HeatMap, width: float) -> HeatMap:
     """With rows and columns in each other's place where the columns have no room, or where only so the names of both
     are level and whole: names of rows may be long."""
@@ -93,13 +102,13 @@ def _oriented(data: HeatMap, width: float) -> HeatMap:
 
 def _is_turned(data: HeatMap, width: float) -> bool:
     """Whether names of columns are turned, and so cut short."""
-    left = max(widest_line(distinct_names(data.rows, 13, min(240, width * 0.36)), 13) + 1, 40) + 8
+    left = _room_for_rows(_row_names(data, width))
     return bool(_head(data.columns, left, max(len(data.columns), 1), width).turn)
 
 
 def _fitting(data: HeatMap, width: float) -> int:
     """How many columns have room beside the names of the rows."""
-    left = max(widest_line(distinct_names(data.rows, 13, min(240, width * 0.36)), 13) + 1, 40) + 8
+    left = _room_for_rows(_row_names(data, width))
     return max(int((width - left - 4) // COLUMN), 1)
 
 
