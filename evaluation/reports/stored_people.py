@@ -36,27 +36,32 @@ class PeoplePage:
     state: ReportState
 
 
+class NoSuchPageError(Exception):
+    """The address names a page on which nobody is. It is not stored."""
+
+
 def load_people(benchmark: Benchmark, params: QueryDict, cohort: Cohort | None, at: datetime) -> PeoplePage | None:
     """Computed for each request where that is quick; else as it was stored. None: there is no such page."""
     chosen = params.copy()
     chosen["cohort"] = str(cohort.pk) if cohort else ""
     query = urlencode([(name, chosen[name]) for name in _NAMES if chosen.get(name)])
-    key = _key(benchmark, cohort, params)
-    state = snapshots.load_and_renew(
-        benchmark, REPORT, key, lambda: _compute(benchmark, params, cohort, at), at, query
-    )  # fmt: skip
-    rows = rater_rows(benchmark, [RaterCounts(**counts) for counts in state.data["counts"]], at)
-    start = _start(params)
-    shown = rows[start : start + PAGE]
-    if start < 0 or (start and not shown):
+    computed: list[_Computed] = []
+
+    def compute() -> Any:
+        computed.append(_compute(benchmark, params, cohort, at))
+        return _to_data(computed[0])
+
+    try:
+        state = snapshots.load_and_renew(benchmark, REPORT, _key(benchmark, cohort, params), compute, at, query)
+        if computed:
+            _counts, rows, shown, of_cohort = computed[0]
+        else:
+            rows = rater_rows(benchmark, [RaterCounts(**counts) for counts in state.data["counts"]], at)
+            shown = _shown(rows, params)
+            of_cohort = _stored_numbers(state.data, catalogue_of(benchmark), cohort, params, shown) if cohort else None
+    except NoSuchPageError:
         return None
-    if cohort is None:
-        return PeoplePage(rows, start, shown, None, state)
-    of = {row.rater.pk for row in shown}
-    catalogue = catalogue_of(benchmark)
-    if of <= set(state.data["of"]):
-        return PeoplePage(rows, start, shown, _numbers_from(state.data["numbers"], catalogue, cohort, params), state)
-    return PeoplePage(rows, start, shown, numbers(catalogue, cohort, params, of), state)  # somebody moved to this page
+    return PeoplePage(rows, _start(params), shown, of_cohort, state)
 
 
 def recompute(benchmark: Benchmark, params: QueryDict, _zone: tzinfo, at: datetime) -> bool:
@@ -68,17 +73,42 @@ def recompute(benchmark: Benchmark, params: QueryDict, _zone: tzinfo, at: dateti
     key = _key(benchmark, cohort, params)
 
     def compute() -> Any:
-        return _compute(benchmark, params, cohort, at)
+        return _to_data(_compute(benchmark, params, cohort, at))
 
-    return snapshots.compute_if_unlocked(benchmark, REPORT, key, compute, at) is not None
+    try:
+        return snapshots.compute_if_unlocked(benchmark, REPORT, key, compute, at) is not None
+    except NoSuchPageError:
+        return False
 
 
-def _compute(benchmark: Benchmark, params: QueryDict, cohort: Cohort | None, at: datetime) -> dict[str, Any]:
+_Computed = tuple[list[RaterCounts], list[RaterRow], list[RaterRow], CohortNumbers | None]
+
+
+def _compute(benchmark: Benchmark, params: QueryDict, cohort: Cohort | None, at: datetime) -> _Computed:
+    """Counts and rows of all people, the rows of the page, and the numbers of the cohort."""
     counts = rater_counts(benchmark, cohort.pk if cohort else None)
+    rows = rater_rows(benchmark, counts, at)
+    shown = _shown(rows, params)
+    of = {row.rater.pk for row in shown}
+    return counts, rows, shown, numbers(catalogue_of(benchmark), cohort, params, of) if cohort else None
+
+
+def _to_data(computed: _Computed) -> dict[str, Any]:
+    counts, _rows, shown, of_cohort = computed
+    return {
+        "counts": [asdict(line) for line in counts],
+        "of": [row.rater.pk for row in shown],
+        "numbers": of_cohort and _numbers_data(of_cohort),
+    }
+
+
+def _shown(rows: list[RaterRow], params: QueryDict) -> list[RaterRow]:
+    """The rows of the page. Raises NoSuchPageError."""
     start = _start(params)
-    of = [row.rater.pk for row in rater_rows(benchmark, counts, at)[start : start + PAGE]] if start >= 0 else []
-    of_cohort = numbers(catalogue_of(benchmark), cohort, params, set(of)) if cohort and of else None
-    return {"counts": [asdict(line) for line in counts], "of": of, "numbers": of_cohort and _numbers_data(of_cohort)}
+    shown = rows[start : start + PAGE] if start >= 0 else []
+    if start and not shown:
+        raise NoSuchPageError
+    return shown
 
 
 def _start(params: QueryDict) -> int:
@@ -89,7 +119,7 @@ def _start(params: QueryDict) -> int:
 def _key(benchmark: Benchmark, cohort: Cohort | None, params: QueryDict) -> str:
     """SHA-256 of everything that was chosen; the selection names the campaigns and conditions that count today."""
     selection = cohort and cohort_selection(catalogue_of(benchmark), cohort, params)
-    chosen = [benchmark.pk, REPORT, snapshots.CODE, cohort and cohort.pk, params.get("page", "1")]
+    chosen = [benchmark.pk, REPORT, snapshots.CODE, cohort and cohort.pk, _start(params)]
     chosen.append(selection.to_json() if selection else None)
     return hashlib.sha256(json.dumps(chosen, sort_keys=True).encode()).hexdigest()
 
@@ -103,11 +133,16 @@ def _numbers_data(of_cohort: CohortNumbers) -> dict[str, Any]:
     return {"together": of_cohort.together.to_json(), **lists}
 
 
-def _numbers_from(data: Any, catalogue: Catalogue, cohort: Cohort, params: QueryDict) -> CohortNumbers | None:
+def _stored_numbers(
+    data: Any, catalogue: Catalogue, cohort: Cohort, params: QueryDict, shown: list[RaterRow]
+) -> CohortNumbers | None:  # fmt: skip
+    of = {row.rater.pk for row in shown}
+    if not of <= set(data["of"]):  # somebody has moved to this page since
+        return numbers(catalogue, cohort, params, of)
     selection = cohort_selection(catalogue, cohort, params)
-    if data is None or selection is None:
+    if data["numbers"] is None or selection is None:
         return None
     rest, drift = (
-        {rater: Estimate.from_json(estimate) for rater, estimate in data[name]} for name in ("rest", "drift")
+        {rater: Estimate.from_json(estimate) for rater, estimate in data["numbers"][name]} for name in ("rest", "drift")
     )  # fmt: skip
-    return CohortNumbers(selection, Estimate.from_json(data["together"]), rest, drift)
+    return CohortNumbers(selection, Estimate.from_json(data["numbers"]["together"]), rest, drift)

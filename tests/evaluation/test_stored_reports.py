@@ -225,7 +225,10 @@ def test_stored_people_have_the_same_numbers(
         assert "nothing has changed since" in page
         assert without_time(page).split() == without_time(live).split()
     assert Snapshot.objects.count() == 1
-    assert world.client(world.mara).get(f"/b/{world.benchmark.slug}/people/?page=2").status_code == 404
+    for number in ("2", "0", "x", "9999"):
+        assert world.client(world.mara).get(f"/b/{world.benchmark.slug}/people/?page={number}").status_code == 404
+    assert Snapshot.objects.count() == 1, "a page on which nobody is is not stored"
+    assert not tasks.recompute_report(world.benchmark.pk, "people", "page=9999", "UTC")
     assert world.client(world.rival).get(f"/b/{world.benchmark.slug}/people/").status_code == 404
 
 
