@@ -41,10 +41,14 @@ _unswept = 0
 
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
-    """Give back the pages of rows that tests wrote and rolled back. After the last test there is no database."""
+    """Give back the pages of rows that tests wrote and rolled back. After the last test there is no database.
+
+    A file may keep one transaction for all of its tests. In the midst of it, PostgreSQL would count none of its rows,
+    and then read whole tables again and again.
+    """
     global _unswept
     _unswept += "django_db_setup" in getattr(item, "fixturenames", ())
-    if _unswept >= SWEEP_AFTER and nextitem is not None:
+    if _unswept >= SWEEP_AFTER and nextitem is not None and not connection.in_atomic_block:
         _unswept = 0
         with psycopg.connect(**connection.get_connection_params(), autocommit=True) as sweeping:
             sweeping.execute("vacuum")

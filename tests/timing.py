@@ -45,6 +45,8 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     SECONDS[folder] += report.duration
     BY_TEST[report.nodeid] += report.duration
     TESTS[folder] += report.when == "call"
+    if report.failed and "PYTEST_XDIST_WORKER" not in os.environ:
+        os.write(2, f"\nFailed: {report.nodeid}\n".encode())  # at once, for a run that is stopped prints no summary
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
