@@ -123,7 +123,7 @@ def campaign_rows(benchmark: Benchmark) -> list[CampaignRow]:
         items = count_target_items(campaign, of_campaign[campaign.pk])
         lines = [CohortRow(row, progress[row.pk], items.get(row.pk)) for row in of_campaign[campaign.pk]]
         by_campaign[campaign.pk] = lines
-    problems, brought = problem_counts(campaigns), count_file_answers(by_campaign)
+    problems, brought = problem_counts(campaigns), count_file_answers(benchmark)
     for_models = opened_for_models(campaigns, benchmark.scope)
     return [
         CampaignRow(

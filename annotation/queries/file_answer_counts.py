@@ -1,11 +1,12 @@
 """Answers that came in a file. They take no place in a campaign, so its tallies and its coverage do not know them."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
-from django.db.models import Count, Q
+from django.db.models import Case, Count, When
 
 from annotation.models import Annotation
+from annotation.queries.kept_counts import keep_until_changed
+from benchmarks.models import Benchmark
 from people.models import Rater
 
 
@@ -17,12 +18,19 @@ class FileAnswerCounts:
     models: int = 0
 
 
-def count_file_answers(campaigns: Iterable[int]) -> dict[int, FileAnswerCounts]:
+def count_file_answers(benchmark: Benchmark) -> dict[int, FileAnswerCounts]:
     """By campaign; one query. Campaigns without any are not in it."""
-    rows = Annotation.objects.filter(
-        assignment__campaign__in=list(campaigns), assignment__participation=None, live=True, counted=True
-    )
-    model = Q(rater__kind=Rater.Kind.MODEL)
-    counts = rows.order_by().values_list("assignment__campaign")
-    counted = counts.annotate(people=Count("pk", filter=~model), models=Count("pk", filter=model))
-    return {campaign: FileAnswerCounts(people, models) for campaign, people, models in counted}
+
+    def read() -> dict[tuple[int, bool], int]:
+        rows = Annotation.objects.filter(
+            assignment__campaign__stage__benchmark=benchmark, assignment__participation=None, live=True, counted=True
+        )
+        is_model = Case(When(rater__kind=Rater.Kind.MODEL, then=True), default=False)
+        grouped = rows.order_by().values_list("assignment__campaign", is_model).annotate(n=Count("pk"))
+        return {(campaign, of_model): n for campaign, of_model, n in grouped}
+
+    counts = keep_until_changed(benchmark, "files", read)
+    return {
+        campaign: FileAnswerCounts(counts.get((campaign, False), 0), counts.get((campaign, True), 0))
+        for campaign, _is_model in counts
+    }

@@ -112,7 +112,7 @@ def _page(
         "after": _query(campaign, replace(choice, page=choice.page + 1)),
         "in_use": _has_active_queue(campaign),
         "on_devices": packs_on_devices([campaign]),
-        "brought": count_file_answers([campaign.pk]).get(campaign.pk),
+        "brought": count_file_answers(benchmark).get(campaign.pk),
         "holes": holes,
         "others": holes[:OTHERS],
         "gap": _gap(request, campaign, choice, matrix, params),

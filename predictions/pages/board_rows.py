@@ -1,7 +1,7 @@
 """The rows of models and judges on the board of a benchmark: answers of those asked for, and what was lost."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from django.db.models import Count
@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotation.models import Annotation
-from benchmarks.models import Stage
+from annotation.queries.kept_counts import keep_until_changed
 from benchmarks.pages.board import Cell, Note, Reading, Row, Rows, address, board_number
 from jobs.queries.statements import fetch
 from people.models import Rater
@@ -44,7 +44,7 @@ def model_rows(reading: Reading) -> Rows:
     for pk, state, n in fetch(CALLS, [list(counts)]) if counts else ():
         counts[pk].states[state] += n
     cells: dict[int, dict[int, Cell]] = {}
-    for (rater, stage), n in _answers_from_files(reading.stages).items():
+    for (rater, stage), n in _answers_from_files(reading).items():
         cells.setdefault(rater, {})[stage] = Cell(n)
     for of_run in counts.values():
         if of_run.states and of_run.run.campaign is not None:
@@ -57,14 +57,18 @@ def model_rows(reading: Reading) -> Rows:
     return Rows(sorted(rows, key=lambda row: (row.name, row.note)), _("Models and judges"))
 
 
-def _answers_from_files(stages: Sequence[Stage]) -> dict[tuple[int, int], int]:
+def _answers_from_files(reading: Reading) -> dict[tuple[int, int], int]:
     """Answers of models that were asked elsewhere, by model and stage."""
-    rows = Annotation.objects.filter(
-        assignment__campaign__stage__in=stages, rater__kind=Rater.Kind.MODEL, live=True, counted=True, run=None,
-        assignment__unit__item__withdrawn_at=None, assignment__repeat=0,
-    )  # fmt: skip
-    grouped = rows.order_by().values_list("rater", "assignment__campaign__stage").annotate(n=Count("pk"))
-    return {(rater, stage): n for rater, stage, n in grouped}
+
+    def read() -> dict[tuple[int, int], int]:
+        rows = Annotation.objects.filter(
+            assignment__campaign__stage__in=reading.stages, rater__kind=Rater.Kind.MODEL, live=True, counted=True,
+            run=None, assignment__unit__item__withdrawn_at=None, assignment__repeat=0,
+        )  # fmt: skip
+        grouped = rows.order_by().values_list("rater", "assignment__campaign__stage").annotate(n=Count("pk"))
+        return {(rater, stage): n for rater, stage, n in grouped}
+
+    return keep_until_changed(reading.benchmark, "board-files", read)
 
 
 def _cell(reading: Reading, counts: RunCounts) -> Cell:

@@ -1,13 +1,21 @@
 """Ratings made elsewhere: the way in is found from every empty page, and what came in is counted where answers are."""
 
 import json
+import re
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from annotation.models import Campaign
+from annotation.queries import kept_counts
+from annotation.queries.file_answer_counts import count_file_answers
 from annotation.services.campaigns import lifecycle
+from annotation.services.files import withdrawals
 from annotation.services.files.campaigns import open_for_imports
+from annotation.services.revisions import item_withdrawals
+from benchmarks.pages.board import board_of
 from benchmarks.services.benchmarks import create_from_recipe
 from tests.annotation.files.test_answer_files import import_answers
 from tests.evaluation.data import an_open_campaign, give_ratings
@@ -107,6 +115,42 @@ def test_coverage_of_a_campaign_without_files_says_nothing_of_them(world: World)
     world.add_items(3)
     an_open_campaign(world)
     assert "Imported answers are not shown in this table" not in read(world, "coverage/")
+
+
+def test_kept_counts_follow_each_change(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Counts of many answers come from the cache, and are right at once after an import, a withdrawal and its end."""
+    monkeypatch.setattr(kept_counts, "MANY", 1)
+    campaign = imported(world, "a", "b")
+    for _visit in range(3):  # the third one is read from the cache
+        assert list_of_campaigns(world) == (6, 2)
+    with CaptureQueriesContext(connection) as queries:
+        count_file_answers(world.benchmark)
+    assert not any("annotation_annotation" in query["sql"] for query in queries)
+    row = {"item": world.items[2].key, "rater": "heron", "rater_kind": "model", "target": "Egypt"}
+    job = import_answers(campaign, json.dumps({**row, "field": "relevance", "code": "4"}).encode(), "more.jsonl")
+    assert list_of_campaigns(world) == (6, 3) and answers_of_model(world) == 3
+    item_withdrawals.withdraw(world.items[0], world.owner, timezone.now())
+    assert answers_of_model(world) == 2
+    item_withdrawals.restore(world.items[0], world.owner)
+    assert answers_of_model(world) == 3
+    withdrawals.withdraw(job, world.owner, timezone.now())
+    assert list_of_campaigns(world) == (6, 2) and answers_of_model(world) == 2
+
+
+def list_of_campaigns(world: World) -> tuple[int, int]:
+    """Answers of people and of models from files that the list of campaigns states."""
+    page = read(world, "campaigns/")
+    people, models = (re.search(rf"(\d+) answers of {of}", page) for of in ("people from files", "models"))
+    read(world, "")
+    assert people and models
+    return int(people[1]), int(models[1])
+
+
+def answers_of_model(world: World) -> int:
+    """Those that the board counts."""
+    board = board_of(world.benchmark, world.owner, timezone.now())
+    [row] = [placed.row for group in board.groups for placed in group.rows if placed.row.name == "heron"]
+    return sum(cell.done for cell in row.cells.values())
 
 
 def test_every_stage_that_takes_a_manifest_has_an_example(world: World) -> None:
