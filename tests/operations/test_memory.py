@@ -18,8 +18,8 @@ def test_private_memory_grows_with_what_is_written() -> None:
     before = memory.private_kib()
     if before == 1:
         pytest.skip("this system does not say")
-    written = bytearray(b"x") * (8 * 1024**2)
-    assert 7 * 1024 < memory.private_kib() - before < 16 * 1024
+    written = bytearray(b"x") * (64 * 1024**2)  # much more than what other tests leave to be given back meanwhile
+    assert 48 * 1024 < memory.private_kib() - before < 80 * 1024
     assert written
 
 
