@@ -13,10 +13,11 @@ from typing import Any
 
 import pytest
 from django.conf import settings as django_settings
+from django.contrib.sessions.models import Session
 from django.urls import reverse
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
-from annotation.models import Campaign
+from annotation.models import Campaign, InstructionText, InstructionVersion
 from benchmarks.recipes.registry import RECIPES, WORDS
 from benchmarks.services.benchmarks import create_from_recipe
 from papers.caire import recipe as caire
@@ -81,4 +82,60 @@ def test_home_and_five_sheets(
             check_fits(page)
             if words := foreign_words(page, code):
                 foreign[name] = words
+    assert not foreign
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_what_opens_on_the_pages(
+    open_as: Callable[..., Page], world: World, asked: Campaign, nour: User, shot: Callable[..., Any], code: str
+) -> None:
+    """A pack that was taken and its page, menus, an answer in the history, the offline page, signing in again."""
+    nour.language = code
+    nour.save()
+    InstructionText.objects.all().delete()
+    InstructionVersion.objects.all().delete()
+    page = open_as(nour, **PHONE)
+    foreign = {}
+
+    def look(name: str) -> None:
+        shot(page, f"{code}-{name}", full_page=True)
+        check_fits(page)
+        if words := foreign_words(page, code):
+            foreign[name] = words
+
+    page.goto(f"/work/{asked.pk}/")
+    page.locator("#main .opt input").nth(3).check(force=True)
+    page.locator("#main button.go").first.click()
+    page.wait_for_load_state("networkidle")
+    page.goto("/work/")
+    look("home-after")
+    page.locator("[data-takes]").click()
+    expect(page.locator("[data-here]")).to_be_visible(timeout=30_000)
+    look("pack-taken")
+    for number, summary in enumerate(page.locator("summary:visible").all()):
+        summary.click()
+        look(f"home-menu{number}")
+        summary.click()
+    for name, path in (
+        ("pack", f"/work/{asked.pk}/pack/"),
+        ("history", "/work/history/"),
+        ("statistics", "/me/statistics/"),
+    ):
+        page.goto(path)
+        page.wait_for_load_state("networkidle")
+        look(name)
+    page.context.set_offline(True)
+    page.goto("/work/history/")
+    look("offline")
+    page.context.set_offline(False)
+    page.goto(f"/work/{asked.pk}/")
+    for number, summary in enumerate(page.locator("summary:visible").all()):
+        summary.click()
+        look(f"sheet-menu{number}")
+        summary.click()
+    Session.objects.all().delete()
+    page.locator("#main .opt input").nth(3).check(force=True)
+    page.locator("#main button.go").first.click()
+    expect(page.locator("#session")).to_be_visible(timeout=15_000)
+    look("session")
     assert not foreign
