@@ -28,7 +28,7 @@ waits.textContent = waits.dataset.words.replace("NUMBER", unsent().length);
 document.getElementById("sent").hidden = !unsent().length;
 const list = document.getElementById("packs");
 for (const { name, page, ends } of await packsHere(person)) {
-  const row = document.createElement("li");
+  const row = Object.assign(document.createElement("li"), { className: "row" });
   const link = Object.assign(document.createElement("a"), { className: "btn go", href: page, dir: "auto", textContent: name });
   const note = Object.assign(document.createElement("p"), { className: "note", textContent: list.dataset.words.replace("TIME", ends) });
   row.append(link, note);
