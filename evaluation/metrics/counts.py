@@ -105,6 +105,35 @@ class Ratings:
     def n_ratings(self) -> int:
         return int(self.value.size)
 
+    @cached_property
+    def unit_counts(self) -> Ints:
+        """(n_units,): how many ratings each unit has."""
+        return np.bincount(self.unit, minlength=self.n_units)
+
+    @cached_property
+    def unit_sums(self) -> Floats:
+        """(n_units,): the sum of the codes of each unit."""
+        return np.asarray(np.bincount(self.unit, weights=self.value, minlength=self.n_units), np.float64)
+
+    @cached_property
+    def same_counts(self) -> Ints:
+        """(n,): how many ratings of the unit have the code of this one, itself among them."""
+        codes, code = np.unique(self.value, return_inverse=True)
+        _keys, place, counts = np.unique(self.unit * max(codes.size, 1) + code, return_inverse=True, return_counts=True)
+        same: Ints = counts[place]
+        return same
+
+    @cached_property
+    def _by_rater(self) -> tuple[Ints, Ints]:
+        """The places of the ratings, rater by rater and in their order, and (n_raters + 1,) where each rater begins."""
+        places = np.argsort(self.rater, kind="stable")
+        return places, np.searchsorted(self.rater[places], np.arange(self.n_raters + 1))
+
+    def places_of(self, rater: int) -> Ints:
+        """Where the ratings of a rater are, in their order. All raters together cost one sort."""
+        places, starts = self._by_rater
+        return places[starts[rater] : starts[rater + 1]]
+
     @property
     def n_raters_present(self) -> int:
         """Raters with at least one rating."""

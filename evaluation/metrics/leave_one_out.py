@@ -36,11 +36,10 @@ def rater_against_others(ratings: Ratings, rater: int, *, interval: Interval = O
         raise ValueError(f"rater must lie in 0..{ratings.n_raters - 1}, got {rater}")
     if interval.over not in ("units", "none"):
         raise ValueError(f"only units are resampled here, got over={interval.over!r}")
-    sums = np.bincount(ratings.unit, weights=ratings.value, minlength=ratings.n_units)
-    counts = np.bincount(ratings.unit, minlength=ratings.n_units)
-    mine = (ratings.rater == rater) & (counts[ratings.unit] > 1)
+    places = ratings.places_of(rater)
+    mine = places[ratings.unit_counts[ratings.unit[places]] > 1]
     own, unit = ratings.value[mine], ratings.unit[mine]
-    rest = (sums[unit] - own) / (counts[unit] - 1)
+    rest = (ratings.unit_sums[unit] - own) / (ratings.unit_counts[unit] - 1)
     place = np.arange(own.size)
     side = np.repeat([0, 1], own.size)
     pair = Ratings(np.tile(place, 2), side, np.concatenate([own, rest]), int(own.size), 2)

@@ -24,7 +24,7 @@ from typing import Any, TypeVar
 import numpy as np
 import scipy
 
-from evaluation.metrics.counts import Bools, Floats, Ints, Ratings
+from evaluation.metrics.counts import Floats, Ints, Ratings
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.intervals import Scale
 from evaluation.metrics.paired_tests import adjusted
@@ -58,7 +58,7 @@ def drift(ratings: Ratings, order: Ints, rater: int, *, nominal: bool = False, l
         "n_raters": ratings.n_raters,
         "n_ratings": int(y.size),
     }
-    if not (ratings.rater == rater).any():
+    if not ratings.places_of(rater).size:
         return Estimate.undefined(reason="no_ratings", **counted)
     if half < MIN_HALF:
         return Estimate.undefined(reason="too_few_for_halves", **counted)
@@ -104,7 +104,7 @@ def share_agreeing_with_others(ratings: Ratings, rater: int, *, level: float = 0
         "n_ratings": int(y.size),
     }
     if not y.size:
-        reason = "no_pairable_units" if (ratings.rater == rater).any() else "no_ratings"
+        reason = "no_pairable_units" if ratings.places_of(rater).size else "no_ratings"
         return Estimate.undefined(reason=reason, **counted)
     if y.size < 3:
         return Estimate.of(float(y.mean()), interval_reason="too_few_units_for_interval", **counted)
@@ -116,20 +116,16 @@ def share_agreeing_with_others(ratings: Ratings, rater: int, *, level: float = 0
     return Estimate.of(float(y.mean()), interval=ends, level=level, resampled="units", **counted)
 
 
-def _measured(ratings: Ratings, rater: int, nominal: bool) -> tuple[Floats, Bools]:
-    """y of this rater's shared units, and which ratings they are (n,)."""
+def _measured(ratings: Ratings, rater: int, nominal: bool) -> tuple[Floats, Ints]:
+    """y of this rater's shared units, and the places of their ratings, in the order of the ratings."""
     if not 0 <= rater < ratings.n_raters:
         raise ValueError(f"rater must lie in 0..{ratings.n_raters - 1}, got {rater}")
-    counts = np.bincount(ratings.unit, minlength=ratings.n_units)
-    mine: Bools = (ratings.rater == rater) & (counts[ratings.unit] > 1)
+    places, counts = ratings.places_of(rater), ratings.unit_counts
+    mine = places[counts[ratings.unit[places]] > 1]
     own, unit = ratings.value[mine], ratings.unit[mine]
     if not nominal:
-        sums = np.bincount(ratings.unit, weights=ratings.value, minlength=ratings.n_units)
-        return own - (sums[unit] - own) / (counts[unit] - 1), mine
-    codes_of_mine = np.full(ratings.n_units, np.nan)
-    codes_of_mine[unit] = own
-    same = np.bincount(ratings.unit, weights=ratings.value == codes_of_mine[ratings.unit], minlength=ratings.n_units)
-    return (same[unit] - 1) / (counts[unit] - 1), mine
+        return own - (ratings.unit_sums[unit] - own) / (counts[unit] - 1), mine
+    return (ratings.same_counts[mine] - 1) / (counts[unit] - 1), mine
 
 
 def _welch(first: Floats, second: Floats, level: float) -> tuple[tuple[float, float] | None, float | None]:

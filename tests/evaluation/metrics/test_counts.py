@@ -60,3 +60,12 @@ def test_weights_of_the_wrong_shape_or_sign_are_refused() -> None:
         count_table(ratings, [1, 1, 1], None)
     with pytest.raises(ValueError, match="rater_weights must be finite and not negative"):
         count_table(ratings, None, [1, -1])
+
+
+def test_places_and_counts_of_raters_and_units_are_those_of_the_arrays() -> None:
+    ratings = Ratings.from_labels([("u", "a", 1), ("v", "b", 2), ("u", "b", 1), ("w", "a", 4), ("u", "c", 2)])
+    assert [ratings.places_of(rater).tolist() for rater in range(3)] == [[0, 3], [1, 2], [4]]
+    assert ratings.unit_counts.tolist() == [3, 1, 1] and ratings.unit_sums.tolist() == [4, 2, 4]
+    assert ratings.same_counts.tolist() == [2, 1, 2, 1, 1], "u: 1 by a and b, 2 by c"
+    nobody = Ratings.from_matrix(np.full((2, 2), np.nan))
+    assert nobody.places_of(1).size == nobody.same_counts.size == 0 and nobody.unit_counts.tolist() == [0, 0]
