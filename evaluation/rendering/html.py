@@ -14,6 +14,7 @@ from evaluation.rendering.axis import Axis
 from evaluation.rendering.number_format import MINUS, format_interval, format_number
 from evaluation.rendering.reason_text import NOT_COMPARED, interval_sentence, not_counted_sentence, resampled_text
 from evaluation.rendering.report import Cell, Report, ReportColumn, Row, Words, number
+from evaluation.rendering.sorting import NAME, SortLink
 
 MARK_WORDS: Mapping[str, str | Promise] = {
     "same": gettext_lazy("same"),
@@ -31,10 +32,12 @@ def page_table(
     heads: Mapping[str, Mapping[str, Any]] | None = None,
     *,
     about: bool = True,
+    sorts: Mapping[str, SortLink] | None = None,
 ) -> dict[str, Any]:
     """`keys`: the columns to show, all without; a column or row that has no cell of them is left out. `heads`: of
     groups whose head is more than their name, in their order, for templates/evaluation/parts/question_head.html.
-    `about`: whether rows show more of a model than its name."""
+    `about`: whether rows show more of a model than its name. `sorts`: links that sort the rows, by the key of the
+    column; the first column, of the names of the rows, has the key NAME."""
     places = [
         (at, column)
         for at, column in enumerate(report.columns)
@@ -50,13 +53,23 @@ def page_table(
         "about": about,
         "caption": caption,
         "corner": report.corner,
-        "columns": [column for _at, column in places],
+        "corner_sort": (sorts or {}).get(NAME),
+        "sorts": bool(sorts),
+        "columns": [_head(column, sorts or {}) for _at, column in places],
         "width": len(places) + 1,
         "groups": [
             {"title": title, "head": (heads or {}).get(title), "rows": [_row(row, places) for row in block]}
             for title, block in groups
         ],
     }
+
+
+def _head(column: ReportColumn, sorts: Mapping[str, SortLink]) -> dict[str, Any]:
+    """For the head of templates/evaluation/report/table.html. A column may sort by its values and by their n."""
+    sort, n_sort = sorts.get(column.sort_key), sorts.get(column.n_key)
+    direction = next((link.direction for link in (sort, n_sort) if link and link.direction), "")
+    shown = {"label": column.label, "axis": column.axis, "style": column.style}
+    return shown | {"sort": sort, "n_sort": n_sort, "direction": direction}
 
 
 def _row(row: Row, places: list[tuple[int, ReportColumn]]) -> dict[str, Any]:

@@ -201,6 +201,7 @@ class ReportColumn:
         style: a class of the cells: "num", "wide", ...
         with_n: whether a range has its n beside it.
         brief: whether a short number without a value gives its reason in a word.
+        sort_key, n_key: what a page can sort the rows by: the values of the column, or the n beside them.
         in_files: whether CSV has a line for its numbers.
         facts: columns of these lines.
     """
@@ -213,6 +214,8 @@ class ReportColumn:
     style: str = ""
     with_n: bool = True
     brief: bool = False
+    sort_key: str = ""
+    n_key: str = ""
     in_files: bool = True
     facts: Facts = field(default_factory=dict)
 

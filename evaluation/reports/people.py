@@ -43,11 +43,9 @@ class CohortNumbers:
     drift: dict[int, Estimate]
 
 
-def numbers(
-    catalogue: Catalogue, cohort: Cohort, asked: QueryDict | None = None, of: Collection[int] | None = None
-) -> CohortNumbers | None:
+def numbers(catalogue: Catalogue, cohort: Cohort, asked: QueryDict | None = None) -> CohortNumbers | None:
     """By the default selection, or the stage and question that are `asked` for; None where there is nothing to be
-    measured. `of`: the raters to be set against the rest; all of them if left out."""
+    measured."""
     selection = cohort_selection(catalogue, cohort, asked)
     if selection is None:
         return None
@@ -57,7 +55,7 @@ def numbers(
         return CohortNumbers(selection, measure.compute(given, selection.interval_spec), {}, {})
     read = cohort_ratings(selection, cohort.pk)
     nominal = selection.level == "nominal"
-    places = {rater: number for number, rater in enumerate(read.raters) if of is None or rater in of}
+    places = {rater: number for number, rater in enumerate(read.raters)}
     against = share_agreeing_with_others if nominal else rater_against_others
     return CohortNumbers(
         selection,
@@ -117,15 +115,15 @@ def people_table(
     compared = cohort_numbers if cohort_numbers and cohort_numbers.rest else None
     marked = significant_drifts(compared.drift)[0] if compared else set()
     repeats = cohort and all(line.counted == line.done for line in lines)  # then one column says both
-    counts = [_("Done")] if repeats else [_("Done"), _("Counted in results")]
+    counts = {"done": _("Done")} | ({} if repeats else {"counted": _("Counted in results")})
     columns = [
-        *([] if cohort else [ReportColumn(_("Cohort"), shape="text")]),
+        *([] if cohort else [ReportColumn(_("Cohort"), shape="text", sort_key="cohort")]),
         ReportColumn(_("State"), shape="text"),
-        *(ReportColumn(head, shape="text", style="num") for head in counts),
-        ReportColumn(_("Median time per answer (s)"), shape="text", style="num"),
+        *(ReportColumn(head, shape="text", style="num", sort_key=key) for key, head in counts.items()),
+        ReportColumn(_("Median time per answer (s)"), shape="text", style="num", sort_key="seconds"),
         *(_compared_columns(compared) if compared else ()),
-        ReportColumn(_("Skipped"), shape="text", style="num"),
-        *([ReportColumn(_("Last seen"), shape="text", style="num")] if works else []),
+        ReportColumn(_("Skipped"), shape="text", style="num", sort_key="skipped"),
+        *([ReportColumn(_("Last seen"), shape="text", style="num", sort_key="seen")] if works else []),
     ]
     rows = []
     for line in lines:
@@ -169,8 +167,8 @@ def _compared_columns(compared: CohortNumbers) -> tuple[ReportColumn, ReportColu
     head = _("Agreement with others (share)") if nominal else _("Agreement with others (Spearman)")
     axis = axis_for(list(compared.rest.values()), from_zero=nominal)
     return (
-        ReportColumn(head, axis=axis, short=_("Agreement with others"), style="wide"),
-        ReportColumn(_("Change over time"), shape="short", style="num drift"),
+        ReportColumn(head, axis=axis, short=_("Agreement with others"), style="wide", sort_key="agreement"),
+        ReportColumn(_("Change over time"), shape="short", style="num drift", sort_key="change"),
     )
 
 

@@ -12,7 +12,9 @@ from django.http import QueryDict
 from benchmarks.models import Benchmark
 from evaluation.metrics.estimate import Estimate
 from evaluation.queries.raters import RaterCounts, RaterRow, cohorts_of, rater_counts, rater_rows
+from evaluation.rendering.sorting import PARAM, SortOrder, sort_rows
 from evaluation.reports.people import CohortNumbers, cohort_selection, numbers
+from evaluation.reports.people_order import Key, order_keys, people_order
 from evaluation.selections.catalogue import Catalogue, catalogue_of
 from evaluation.services import snapshots
 from evaluation.services.snapshots import ReportState
@@ -20,48 +22,52 @@ from jobs.formats.numbers import parse_int
 from people.models import Cohort
 
 REPORT = "people"
-PAGE = 100  # people of a page, each of whom is compared with the others of the cohort
-_NAMES = ("cohort", "stage", "field", "page")  # parameters that change what is computed
+PAGE = 100  # people of a page
+_NAMES = ("cohort", "stage", "field")  # parameters that change what is computed; order and page are not among them
 
 
 @dataclass(frozen=True)
 class PeoplePage:
-    """`rows`: all people, of whom `shown`, from the place `start`, are on the page. `numbers`: of the cohort, and of
-    those shown against it; None where no cohort is chosen, or nothing can be measured."""
+    """`rows`: all people by `order`, of whom `shown`, from the place `start`, are on the page. `numbers`: of the
+    cohort, and of everybody against it; None where no cohort is chosen, or nothing can be measured. `keys`: what the
+    rows can be sorted by."""
 
     rows: list[RaterRow]
     start: int
     shown: list[RaterRow]
     numbers: CohortNumbers | None
     state: ReportState
+    order: SortOrder
+    keys: dict[str, Key]
 
 
-class NoSuchPageError(Exception):
-    """The address names a page on which nobody is. It is not stored."""
+def load_people(
+    benchmark: Benchmark, params: QueryDict, cohort: Cohort | None, at: datetime, *, works: bool
+) -> PeoplePage | None:
+    """Computed for each request where that is quick; else as it was stored. None: there is no such page.
 
-
-def load_people(benchmark: Benchmark, params: QueryDict, cohort: Cohort | None, at: datetime) -> PeoplePage | None:
-    """Computed for each request where that is quick; else as it was stored. None: there is no such page."""
+    What is stored has everybody, so that another order or page of it is the same work, however many answers there are.
+    `works`: whether the reader works on the benchmark, and may sort by what only these see.
+    """
     chosen = params.copy()
     chosen["cohort"] = str(cohort.pk) if cohort else ""
     query = urlencode([(name, chosen[name]) for name in _NAMES if chosen.get(name)])
     computed: list[_Computed] = []
 
     def compute() -> Any:
-        computed.append(_compute(benchmark, params, cohort, at))
+        computed.append(_compute(benchmark, params, cohort))
         return _to_data(computed[0])
 
-    try:
-        state = snapshots.load_and_renew(benchmark, REPORT, _key(benchmark, cohort, params), compute, at, query)
-        if computed:
-            _counts, rows, shown, of_cohort = computed[0]
-        else:
-            rows = rater_rows(benchmark, [RaterCounts(**counts) for counts in state.data["counts"]], at)
-            shown = _shown(rows, params)
-            of_cohort = _stored_numbers(state.data, catalogue_of(benchmark), cohort, params, shown) if cohort else None
-    except NoSuchPageError:
+    state = snapshots.load_and_renew(benchmark, REPORT, _key(benchmark, cohort, params), compute, at, query)
+    counts, of_cohort = computed[0] if computed else _from_data(state.data, benchmark, cohort, params)
+    keys = order_keys(of_cohort, in_cohort=cohort is not None, works=works)
+    order = people_order(params.get(PARAM, ""), keys)
+    rows = sort_rows(rater_rows(benchmark, counts, at), keys[order.key], order)
+    start = (parse_int(params.get("page", "1"), maximum=99_999) - 1) * PAGE
+    shown = rows[start : start + PAGE] if start >= 0 else []
+    if start and not shown:
         return None
-    return PeoplePage(rows, _start(params), shown, of_cohort, state)
+    return PeoplePage(rows, start, shown, of_cohort, state, order, keys)
 
 
 def recompute(benchmark: Benchmark, params: QueryDict, _zone: tzinfo, at: datetime) -> bool:
@@ -73,55 +79,31 @@ def recompute(benchmark: Benchmark, params: QueryDict, _zone: tzinfo, at: dateti
     key = _key(benchmark, cohort, params)
 
     def compute() -> Any:
-        return _to_data(_compute(benchmark, params, cohort, at))
+        return _to_data(_compute(benchmark, params, cohort))
 
-    try:
-        return snapshots.compute_if_unlocked(benchmark, REPORT, key, compute, at) is not None
-    except NoSuchPageError:
-        return False
+    return snapshots.compute_if_unlocked(benchmark, REPORT, key, compute, at) is not None
 
 
-_Computed = tuple[list[RaterCounts], list[RaterRow], list[RaterRow], CohortNumbers | None]
+_Computed = tuple[list[RaterCounts], CohortNumbers | None]
 
 
-def _compute(benchmark: Benchmark, params: QueryDict, cohort: Cohort | None, at: datetime) -> _Computed:
-    """Counts and rows of all people, the rows of the page, and the numbers of the cohort."""
+def _compute(benchmark: Benchmark, params: QueryDict, cohort: Cohort | None) -> _Computed:
+    """Counts of all people, and the numbers of the cohort."""
     counts = rater_counts(benchmark, cohort.pk if cohort else None)
-    rows = rater_rows(benchmark, counts, at)
-    shown = _shown(rows, params)
-    of = {row.rater.pk for row in shown}
-    return counts, rows, shown, numbers(catalogue_of(benchmark), cohort, params, of) if cohort else None
-
-
-def _to_data(computed: _Computed) -> dict[str, Any]:
-    counts, _rows, shown, of_cohort = computed
-    return {
-        "counts": [asdict(line) for line in counts],
-        "of": [row.rater.pk for row in shown],
-        "numbers": of_cohort and _numbers_data(of_cohort),
-    }
-
-
-def _shown(rows: list[RaterRow], params: QueryDict) -> list[RaterRow]:
-    """The rows of the page. Raises NoSuchPageError."""
-    start = _start(params)
-    shown = rows[start : start + PAGE] if start >= 0 else []
-    if start and not shown:
-        raise NoSuchPageError
-    return shown
-
-
-def _start(params: QueryDict) -> int:
-    """The place of the first person of the page; below 0 where the parameter names no page."""
-    return (parse_int(params.get("page", "1"), maximum=99_999) - 1) * PAGE
+    return counts, numbers(catalogue_of(benchmark), cohort, params) if cohort else None
 
 
 def _key(benchmark: Benchmark, cohort: Cohort | None, params: QueryDict) -> str:
     """SHA-256 of everything that was chosen; the selection names the campaigns and conditions that count today."""
     selection = cohort and cohort_selection(catalogue_of(benchmark), cohort, params)
-    chosen = [benchmark.pk, REPORT, snapshots.CODE, cohort and cohort.pk, _start(params)]
+    chosen = [benchmark.pk, REPORT, snapshots.CODE, cohort and cohort.pk]
     chosen.append(selection.to_json() if selection else None)
     return hashlib.sha256(json.dumps(chosen, sort_keys=True).encode()).hexdigest()
+
+
+def _to_data(computed: _Computed) -> dict[str, Any]:
+    counts, of_cohort = computed
+    return {"counts": [asdict(line) for line in counts], "numbers": of_cohort and _numbers_data(of_cohort)}
 
 
 def _numbers_data(of_cohort: CohortNumbers) -> dict[str, Any]:
@@ -133,12 +115,12 @@ def _numbers_data(of_cohort: CohortNumbers) -> dict[str, Any]:
     return {"together": of_cohort.together.to_json(), **lists}
 
 
-def _stored_numbers(
-    data: Any, catalogue: Catalogue, cohort: Cohort, params: QueryDict, shown: list[RaterRow]
-) -> CohortNumbers | None:  # fmt: skip
-    of = {row.rater.pk for row in shown}
-    if not of <= set(data["of"]):  # somebody has moved to this page since
-        return numbers(catalogue, cohort, params, of)
+def _from_data(data: Any, benchmark: Benchmark, cohort: Cohort | None, params: QueryDict) -> _Computed:
+    counts = [RaterCounts(**counts) for counts in data["counts"]]
+    return counts, _stored_numbers(data, catalogue_of(benchmark), cohort, params) if cohort else None
+
+
+def _stored_numbers(data: Any, catalogue: Catalogue, cohort: Cohort, params: QueryDict) -> CohortNumbers | None:
     selection = cohort_selection(catalogue, cohort, params)
     if data["numbers"] is None or selection is None:
         return None

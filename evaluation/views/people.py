@@ -28,6 +28,7 @@ from evaluation.queries.raters import (
     raters_of,
 )
 from evaluation.rendering.html import page_table
+from evaluation.rendering.sorting import PARAM, sort_links
 from evaluation.reports.agreement_page import cached_state
 from evaluation.reports.people import (
     people_context,
@@ -36,6 +37,7 @@ from evaluation.reports.people import (
     person_differences,
     rater_state,
 )
+from evaluation.reports.people_order import FROM_LOWEST
 from evaluation.reports.stored_people import PeoplePage, load_people
 from evaluation.selections.catalogue import catalogue_of
 from jobs.formats.numbers import parse_int
@@ -53,14 +55,16 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
     benchmark = benchmark_for(request.user, slug)
     cohorts = cohorts_of(benchmark)
     cohort = _cohort(benchmark, request.GET.get("cohort", ""), cohorts)
-    people = load_people(benchmark, request.GET, cohort, timezone.now())
+    works = is_permitted(request.user, benchmark, "work_on")
+    people = load_people(benchmark, request.GET, cohort, timezone.now(), works=works)
     if people is None:
         raise Http404
     context = {
         "benchmark": benchmark,
         "nav": tabs_for(request.user, benchmark, "people"),
         "who_place": benchmark.name,
-        "works": is_permitted(request.user, benchmark, "work_on"),
+        "works": works,
+        "sorted_by": people.order.value if PARAM in request.GET else "",
         "cohorts": cohorts,
         "cohort": cohort,
         "withdrawn": withdrawn_of(benchmark),
@@ -70,8 +74,10 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
     if cohort:
         context |= people_context(people.numbers, people.rows)
         context["selects"] = people_filters(people.numbers, catalogue_of(benchmark), get_language() or "en")
-    table = people_table(people.shown, people.numbers, benchmark, cohort=bool(cohort), works=context["works"])
-    context["table"] = page_table(table, "people", _("People who answer, by cohort"))
+    table = people_table(people.shown, people.numbers, benchmark, cohort=bool(cohort), works=works)
+    keys = {key: key not in FROM_LOWEST for key in people.keys}
+    links = sort_links(people.order, keys, request.GET, drops=["page"])
+    context["table"] = page_table(table, "people", _("People who answer, by cohort"), sorts=links)
     return render(request, "evaluation/people.html", context)
 
 
