@@ -12,20 +12,23 @@ from evaluation.rendering.html import page_table
 from evaluation.reports.agreement import AgreementReport, QuestionRow
 from evaluation.reports.agreement_formats import to_latex
 from evaluation.reports.agreement_headline import headline
+from evaluation.reports.agreement_order import order_links, report_order, sort_report
 from evaluation.reports.agreement_tables import conditions_table, question_label, questions_table
 from evaluation.selections.measures import LEVEL_LABELS, default_measure, measure_labels
 from evaluation.services.snapshots import MOST, ReportState
 
 
-def report_context(report: AgreementReport, language: str) -> dict[str, Any]:
-    """What templates/evaluation/parts/report.html takes."""
+def report_context(report: AgreementReport, language: str, order: str = "") -> dict[str, Any]:
+    """What templates/evaluation/parts/report.html takes. `order`: what the address says of the order of rows."""
     count = ngettext("%(n)s rating", "%(n)s ratings", report.n_ratings) % {"n": f"{report.n_ratings:,}"}
     measures = ", ".join(str(measure.label) for measure in report.measures)
     caption = _("%(caption)s, per cohort and condition") % {"caption": measures}
-    table = conditions_table(report, language)
+    chosen = report_order(report, order)
+    ordered, (row_links, question_links) = sort_report(report, chosen), order_links(report, chosen)
     return {
         "beyond_chance": not any(m.from_zero for m in report.measures),
-        "table": page_table(table, "agreement", caption),
+        "table": page_table(conditions_table(ordered, language), "agreement", caption, sorts=row_links),
+        "sorted_by": chosen.value,
         "by": report.selection.by,
         "warnings": report.warnings,
         "counted": report.selection.description(report.catalogue, language),
@@ -36,10 +39,11 @@ def report_context(report: AgreementReport, language: str) -> dict[str, Any]:
         "part_title": part_title(report, language),
         "headline": headline(report, language),
         "questions": page_table(
-            questions_table(report, language),
+            questions_table(ordered, language),
             "questions",
             _("Agreement of every question, by cohort"),
             heads=_question_heads(report, language),
+            sorts=question_links,
         ),
         "benchmark": report.catalogue.benchmark,
         "query": urlencode(report.selection.to_params()),

@@ -40,10 +40,16 @@ def conditions_table(report: AgreementReport, language: str) -> Report:
     axis = axis_for(estimates, from_zero=all(measure.from_zero for measure in report.measures))
     benchmark, by = report.catalogue.benchmark, report.selection.by
     columns = [
-        ReportColumn(condition_name(benchmark, key, language), axis=axis, facts={"condition": key})
+        ReportColumn(
+            condition_name(benchmark, key, language),
+            axis=axis,
+            sort_key=f"value.{key}",
+            n_key=f"n.{key}",
+            facts={"condition": key},
+        )
         for key in report.conditions
     ]
-    missing = ReportColumn(_("Not answered"), shape="text", style="num", in_files=False)
+    missing = ReportColumn(_("Not answered"), shape="text", style="num", sort_key="not_answered", in_files=False)
     corner = str(BY_LABELS[by]) if by in ("version", "time") else _("Cohort")
     rows = tuple(_condition_row(row, report, language) for row in report.rows)
     return Report(corner, (*columns, missing), rows, _shared_data(report) | {"by": by}, CONDITION_COLUMNS)
@@ -99,10 +105,10 @@ def _numbers(
 def questions_table(report: AgreementReport, language: str) -> Report:
     """The table that the page opens with: one row per cohort under each question, whose key is the group."""
     axis = axis_for([estimate for row in report.questions for estimate in row.estimates])  # one for the whole column
-    texts = (_("Items"), _("People"), _("Missing"))
+    texts = {"items": _("Items"), "people": _("People"), "missing": _("Missing")}
     columns = (
-        ReportColumn(_("Value and interval"), axis=axis, style="value", with_n=False),
-        *(ReportColumn(text, shape="text", style="num", in_files=False) for text in texts),
+        ReportColumn(_("Value and interval"), axis=axis, style="value", with_n=False, sort_key="value"),
+        *(ReportColumn(t, shape="text", style="num", sort_key=key, in_files=False) for key, t in texts.items()),
         ReportColumn(_("Notes"), shape="text", style="notes", in_files=False),
     )
     rows = tuple(_question_row(row, report.entry.sheet.field(row.field), language) for row in report.questions)

@@ -18,6 +18,7 @@ from annotation.pages.status_text import time_zone_for
 from annotation.queries.answers import watermark
 from benchmarks.access import benchmark_for, is_permitted
 from benchmarks.pages.tabs import tabs_for
+from evaluation.rendering.sorting import PARAM
 from evaluation.reports import stored_agreement
 from evaluation.reports.agreement import AgreementReport
 from evaluation.reports.agreement_page import cached_state, client_state, report_context
@@ -48,9 +49,11 @@ def _report(catalogue: Catalogue, request: HttpRequest) -> tuple[AgreementReport
     return load_report(catalogue, parse_selection(catalogue, request), timezone.now())
 
 
-def _report_data(report: AgreementReport, found: ReportState, user: Any) -> dict[str, Any]:
+def _report_data(report: AgreementReport, found: ReportState, request: HttpRequest) -> dict[str, Any]:
     """For templates/evaluation/parts/report.html, with how old it is."""
-    return report_context(report, _language()) | cached_state(found, time_zone_for(user)) | _next_steps(report, user)
+    user = current_user(request)
+    context = report_context(report, _language(), request.GET.get(PARAM, ""))
+    return context | cached_state(found, time_zone_for(user)) | _next_steps(report, user)
 
 
 def _next_steps(report: AgreementReport, user: Any) -> dict[str, Any]:
@@ -94,8 +97,9 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
         return render(request, "evaluation/not_selectable.html", context | {"error": error}, status=400)
     report, found = load_report(catalogue, selection, timezone.now())
     query = urlencode(selection.to_params())
-    context |= _report_data(report, found, request.user) | filters(catalogue, selection, _language())
-    context |= {"query": query, "live": reverse("evaluation:agreement_live", args=[slug]) + "?" + query}
+    context |= _report_data(report, found, request) | filters(catalogue, selection, _language())
+    shown = urlencode(selection.to_params() + ([(PARAM, context["sorted_by"])] if context["sorted_by"] else []))
+    context |= {"query": query, "live": reverse("evaluation:agreement_live", args=[slug]) + "?" + shown}
     context["course"] = _over_time_link(selection)
     linked = linked_stages(benchmark, selection.stage, timezone.now(), time_zone_for(current_user(request)))
     context |= {"linked": linked, "stage_key": selection.stage}
@@ -117,7 +121,7 @@ def live(request: HttpRequest, slug: str) -> HttpResponse:
         return HttpResponse(error.message, status=400, content_type="text/plain; charset=utf-8")
     if client_watermark == client_state(state):
         return HttpResponse(status=204)
-    return render(request, "evaluation/parts/report.html", _report_data(report, state, request.user))
+    return render(request, "evaluation/parts/report.html", _report_data(report, state, request))
 
 
 @login_required

@@ -48,7 +48,10 @@ async function look() {
 function put(html) {
   const made = new DOMParser().parseFromString(html, "text/html").querySelector("[data-watermark]");
   if (report.querySelector("select:focus")) return; // somebody is choosing there: the next look brings it
-  if (made) report.replaceChildren(document.adoptNode(made));
+  if (!made) return;
+  const address = report.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
+  report.replaceChildren(document.adoptNode(made));
+  if (address) [...report.querySelectorAll("a")].find((link) => link.getAttribute("href") === address)?.focus({ preventScroll: true });
 }
 
 if (report && sign) {
