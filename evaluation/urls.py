@@ -46,6 +46,7 @@ urlpatterns = [
     path("b/<slug:slug>/disagreement/<int:unit_id>/", items.unit, name="item_answers"),
     path("b/<slug:slug>/people/", people.page, name="people"),
     path("b/<slug:slug>/people/<int:rater_id>/", people.person, name="person"),
+    path("b/<slug:slug>/people/<int:rater_id>/summary/", people.summary, name="person_summary"),
     path("b/<slug:slug>/review/agreement/", reviewers.page, name="reviewers"),
     path("b/<slug:slug>/review/agreement.csv", reviewers.as_csv, name="reviewers_csv"),
     path("b/<slug:slug>/tables/", tables.index, name="tables"),

@@ -74,8 +74,8 @@ def _head(column: ReportColumn, sorts: Mapping[str, SortLink]) -> dict[str, Any]
 
 def _row(row: Row, places: list[tuple[int, ReportColumn]]) -> dict[str, Any]:
     cells = [page_cell(row.cells[at], column) for at, column in places]
-    shown = {"name": row.name or row.label, "setting": row.setting, "about": row.about, "href": row.href}
-    return shown | {"cells": cells}
+    shown = {"name": row.name or row.label, "setting": row.setting, "about": row.about}
+    return shown | {"href": row.href, "opens": row.opens, "cells": cells}
 
 
 def page_cell(cell: Cell, column: ReportColumn) -> dict[str, Any]:

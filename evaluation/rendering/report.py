@@ -175,7 +175,7 @@ class Row:
         group: heads a block of rows (a model family, a condition); rows of one group stand together.
         name: as pages have it, where that differs from `label`.
         setting, about: of a model, shown below its name on pages; `about` of a person, too.
-        href: an address that the name leads to, on pages.
+        href: an address that the name leads to, on pages; `opens`: of what a script shows below the row instead.
         facts: columns of its lines in CSV.
     """
 
@@ -186,6 +186,7 @@ class Row:
     setting: str = ""
     about: str = ""
     href: str = ""
+    opens: str = ""
     facts: Facts = field(default_factory=dict)
 
 

@@ -22,7 +22,7 @@ from evaluation.queries.raters import RaterRow
 from evaluation.queries.ratings import cohort_ratings
 from evaluation.rendering.axis import axis_for
 from evaluation.rendering.html import estimate_bar
-from evaluation.rendering.number_format import format_percent
+from evaluation.rendering.number_format import MINUS, format_number, format_percent
 from evaluation.rendering.report import Cell, Reason, Report, ReportColumn, Row, number
 from evaluation.reports.differing_items import DifferingItems, differing_items
 from evaluation.reports.filters import build_select as a_select
@@ -30,6 +30,8 @@ from evaluation.selections.catalogue import Catalogue
 from evaluation.selections.measures import CODED
 from evaluation.selections.selection import Selection, SelectionError, select
 from people.models import Cohort
+
+PERSON_PAGES = ("person", "person_summary")  # names of addresses
 
 
 @dataclass(frozen=True)
@@ -78,9 +80,12 @@ def cohort_selection(catalogue: Catalogue, cohort: Cohort, asked: QueryDict | No
         return None
 
 
-def person_differences(catalogue: Catalogue, cohort: Cohort, rater: int, language: str) -> DifferingItems | None:
-    """Where a person differs most from their cohort; None where answers have no code, or nobody else answered too."""
-    selection = cohort_selection(catalogue, cohort)
+def person_differences(
+    catalogue: Catalogue, cohort: Cohort, rater: int, language: str, asked: QueryDict | None = None
+) -> DifferingItems | None:
+    """Where a person differs most from their cohort; None where answers have no code, or nobody else answered too.
+    `asked`: names the stage and question, where not those of the default selection."""
+    selection = cohort_selection(catalogue, cohort, asked)
     if selection is None or selection.level not in CODED:
         return None
     return differing_items(selection, selection.question_label(catalogue, language), rater)
@@ -108,10 +113,38 @@ def people_context(cohort_numbers: CohortNumbers | None, lines: list[RaterRow]) 
     }
 
 
+def halves_text(change: Estimate | None, *, nominal: bool) -> str:
+    """The two means that a change over time is the difference of; empty where it has no value."""
+    if change is None or change.value is None:
+        return ""
+    words = {f"n_{half}": change.extras[f"n_{half}"] for half in ("first", "second")}
+    for half in ("first", "second"):
+        mean = format_number(float(change.extras[half] or 0))
+        words[half] = mean if nominal or mean.startswith(MINUS) or mean == "0.00" else f"+{mean}"
+    if nominal:
+        text = _(
+            "Share of the others who gave the same answer: first half %(first)s (n = %(n_first)s), second half "
+            "%(second)s (n = %(n_second)s)."
+        )
+    else:
+        text = _(
+            "Distance from the mean of the others, in points of the scale: first half %(first)s (n = %(n_first)s), "
+            "second half %(second)s (n = %(n_second)s)."
+        )
+    return text % words
+
+
 def people_table(
-    lines: list[RaterRow], cohort_numbers: CohortNumbers | None, benchmark: Benchmark, *, cohort: bool, works: bool
+    lines: list[RaterRow],
+    cohort_numbers: CohortNumbers | None,
+    benchmark: Benchmark,
+    *,
+    cohort: bool,
+    works: bool,
+    asked: str = "",
 ) -> Report:
-    """A row per person. `cohort`: all are of one, which has no column then; `works`: names and addresses too."""
+    """A row per person. `cohort`: all are of one, which has no column then; `works`: names and addresses too. `asked`:
+    the query of what people are compared by, for what opens below a row."""
     compared = cohort_numbers if cohort_numbers and cohort_numbers.rest else None
     marked = significant_drifts(compared.drift)[0] if compared else set()
     repeats = cohort and all(line.counted == line.done for line in lines)  # then one column says both
@@ -139,17 +172,19 @@ def people_table(
             *([Cell(at=line.seen_at)] if works else []),
         ]
         row = Row(line.pseudonym, tuple(cells))
-        rows.append(_with_name(row, line, benchmark) if works else row)
+        rows.append(_with_name(row, line, benchmark, asked) if works else row)
     return Report(_("Pseudonym"), tuple(columns), tuple(rows))
 
 
-def _with_name(row: Row, line: RaterRow, benchmark: Benchmark) -> Row:
-    """With who is behind the pseudonym, and the address of their page."""
+def _with_name(row: Row, line: RaterRow, benchmark: Benchmark, asked: str) -> Row:
+    """With who is behind the pseudonym, and the addresses of their page and of what opens below their row."""
     user = line.rater.user
     name = (user and user.name) or line.rater.name
     simulated = _("simulated")  # makemessages does not read texts inside an f-string
     about = f"{isolate_direction(name)} · {simulated}" if user and user.simulated else name
-    return replace(row, about=about, href=reverse("evaluation:person", args=[benchmark.slug, line.rater.pk]))
+    page, part = (reverse(f"evaluation:{name}", args=[benchmark.slug, line.rater.pk]) for name in PERSON_PAGES)
+    cohort = f"cohort={line.cohort.pk}" if line.cohort else ""
+    return replace(row, about=about, href=page, opens=f"{part}?{asked or cohort}")
 
 
 def rater_state(line: RaterRow) -> tuple[str, str]:

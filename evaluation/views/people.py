@@ -1,6 +1,7 @@
 """Who answers in a benchmark, and whether their answers count."""
 
 from typing import Any
+from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -31,6 +32,7 @@ from evaluation.rendering.html import page_table
 from evaluation.rendering.sorting import PARAM, sort_links
 from evaluation.reports.agreement_page import cached_state
 from evaluation.reports.people import (
+    halves_text,
     people_context,
     people_filters,
     people_table,
@@ -41,6 +43,7 @@ from evaluation.reports.people_order import FROM_LOWEST
 from evaluation.reports.stored_people import PeoplePage, load_people
 from evaluation.selections.catalogue import catalogue_of
 from jobs.formats.numbers import parse_int
+from people.access import may_manage
 from people.models import Cohort
 from people.views.request_helpers import current_user
 
@@ -74,11 +77,18 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
     if cohort:
         context |= people_context(people.numbers, people.rows)
         context["selects"] = people_filters(people.numbers, catalogue_of(benchmark), get_language() or "en")
-    table = people_table(people.shown, people.numbers, benchmark, cohort=bool(cohort), works=works)
+    asked = _asked_query(request, cohort) if cohort else ""
+    table = people_table(people.shown, people.numbers, benchmark, cohort=bool(cohort), works=works, asked=asked)
     keys = {key: key not in FROM_LOWEST for key in people.keys}
     links = sort_links(people.order, keys, request.GET, drops=["page"])
     context["table"] = page_table(table, "people", _("People who answer, by cohort"), sorts=links)
     return render(request, "evaluation/people.html", context)
+
+
+def _asked_query(request: HttpRequest, cohort: Cohort) -> str:
+    """The cohort, and the stage and question that its people are compared by, where the address names them."""
+    chosen = [(name, request.GET[name]) for name in ("stage", "field") if request.GET.get(name)]
+    return urlencode([("cohort", cohort.pk), *chosen])
 
 
 def _neighbours(request: HttpRequest, people: PeoplePage) -> dict[str, Any]:
@@ -142,6 +152,29 @@ def person(request: HttpRequest, slug: str, rater_id: int) -> HttpResponse:
         "effect": exclusion_effect_text(benchmark, lines[0].rater) if lines[0].exclusion else "",
     }
     return render(request, "evaluation/person.html", context, status=400 if form.errors else 200)
+
+
+@login_required
+@require_safe
+@never_cache
+def summary(request: HttpRequest, slug: str, rater_id: int) -> HttpResponse:
+    """What the list shows of a person below their row: where they differ most, both halves, and what can be done."""
+    benchmark = benchmark_for(request.user, slug, can="work_on")
+    lines = raters_of(benchmark, timezone.now(), rater=rater_id)
+    line = next((line for line in lines if str(line.cohort and line.cohort.pk) == request.GET.get("cohort")), None)
+    if not lines or (line is None and "cohort" in request.GET):
+        raise Http404
+    line = line or lines[0]
+    context: dict[str, Any] = {"benchmark": benchmark, "line": line}
+    if line.cohort and not line.is_model:
+        catalogue, language = catalogue_of(benchmark), get_language() or "en"
+        people = load_people(benchmark, request.GET, line.cohort, timezone.now(), works=True)
+        compared = people.numbers if people else None
+        nominal = bool(compared and compared.selection.level == "nominal")
+        context["halves"] = halves_text(compared.drift.get(rater_id), nominal=nominal) if compared else ""
+        context["differences"] = person_differences(catalogue, line.cohort, rater_id, language, request.GET)
+        context["manages"] = may_manage(request.user, line.cohort)
+    return render(request, "evaluation/parts/person.html", context)
 
 
 def _decide(request: HttpRequest, benchmark: Benchmark, line: RaterRow, form: ReasonForm) -> None:
