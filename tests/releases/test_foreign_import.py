@@ -59,13 +59,18 @@ def uploads_of(*paths: str) -> Uploads:
 
 
 class ForeignImporter:
-    """Imports uploads into a stage that is made from them, as the page does."""
+    """Imports uploads into a stage that is made from them, as the page does. `required`: whether its questions are."""
 
-    def __init__(self, world: World, uploads: Uploads, mapping: ForeignMapping | None = None) -> None:
+    def __init__(
+        self, world: World, uploads: Uploads, mapping: ForeignMapping | None = None, *, required: bool = False
+    ) -> None:
         self.world, mapping = world, mapping or ForeignMapping()
         files = as_files(uploads)
         scan = scan_files(files, reader_for(files, mapping.tool), mapping)
         self.stage = create_stage(world.benchmark, "From a tool", world.owner, scan)
+        if required:
+            self.stage.sheet["fields"] = [{**field, "required": True} for field in self.stage.sheet["fields"]]
+            self.stage.save(update_fields=["sheet"])
         self.campaign = campaign_of_imports(self.stage, world.egypt, world.owner, timezone.now())
         fields = [field["key"] for field in self.stage.sheet["fields"]]
         self.mapping = proposed_mapping(scan, mapping, fields)
@@ -226,6 +231,39 @@ def test_raters_may_be_mapped_to_names_and_models(world: World) -> None:
     importer, _job = bring(world, *LABEL_STUDIO, raters={"2": "Ana", "3": "gpt-x"}, models=["3"])
     raters = set(importer.live().values_list("rater__kind", "rater__name"))
     assert raters == {("person", "Ana"), ("model", "gpt-x"), ("person", "label_studio:4")}
+
+
+def test_a_model_may_leave_required_questions_out_where_an_empty_answer_counts_and_a_person_may_not(
+    world: World,
+) -> None:
+    """A prediction says what its model was asked; a person's answer has all that the sheet requires."""
+
+    def chosen(*questions: str) -> list[dict[str, Any]]:
+        return [{"from_name": q, "type": "choices", "value": {"choices": ["food"]}} for q in questions]
+
+    answers = [{"completed_by": 1, "result": chosen("kind", "place")}, {"completed_by": 2, "result": chosen("kind")}]
+    predictions = [{"model_version": "v7", "result": chosen("kind")}]
+    task = {"id": 1, "data": {"text": "a"}, "annotations": answers, "predictions": predictions}
+    uploads = [("export.json", json.dumps([task]).encode())]
+    importer = ForeignImporter(world, uploads, required=True)
+    job = importer.run(uploads, empty_is_answer=True)
+    live = importer.live().values_list("rater__kind", "rater__name", "answers__place")
+    assert {(kind, name, place is None) for kind, name, place in live} == {
+        ("person", "label_studio:1", False), ("model", "v7", True),
+    }  # fmt: skip
+    assert outcomes(job)["error", "not_an_answer"] == 1
+
+
+def test_an_answer_whose_questions_are_all_left_out_is_none_also_where_an_empty_answer_counts(world: World) -> None:
+    """Who answered something that has no place here did not say that there is nothing."""
+    result = [{"from_name": "kind", "type": "choices", "value": {"choices": ["food"]}}]
+    annotations = [{"completed_by": 1, "result": result}, {"completed_by": 2, "result": []}]
+    task = {"id": 1, "data": {"text": "a"}, "annotations": annotations}
+    uploads = [("export.json", json.dumps([task]).encode())]
+    importer = ForeignImporter(world, uploads)
+    job = importer.run(uploads, empty_is_answer=True, answers={})
+    assert list(importer.live().values_list("rater__name", "answers")) == [("label_studio:2", {})]
+    assert outcomes(job)["error", "nothing_taken"] == 1
 
 
 Damage = Callable[[list[Any]], None]
