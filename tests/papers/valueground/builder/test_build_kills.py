@@ -18,7 +18,7 @@ from tests.operations.servers import database_url, kill_database
 from tests.papers.valueground.builder.build_moments import MOMENTS, calling_at
 from tests.papers.valueground.builder.build_script import CONTRAST, verdict
 from tests.papers.valueground.builder.builder_scene import BuilderScene
-from tests.personas import World
+from tests.personas import World, make_world
 from tests.predictions.model_server import Server
 from tests.servers import THROWAWAY
 from tests.start.helpers import eventually
@@ -96,9 +96,9 @@ def own_database(transactional_db: None, tmp_path: Path) -> Iterator[Postgres]:
 @pytest.mark.slow
 @pytest.mark.parametrize("worker_dies", [True, False], ids=["with its worker", "alone"])
 def test_the_database_is_killed_in_every_state(
-    own_database: Postgres, world: World, scripted_server: Server, tmp_path: Path, worker_dies: bool
+    own_database: Postgres, scripted_server: Server, tmp_path: Path, worker_dies: bool
 ) -> None:
-    scene = BuilderScene(world, scripted_server)
+    scene = BuilderScene(make_world(), scripted_server)
     scene.answer(critic=[*[verdict("revise_edits", b=CONTRAST)] * 2, verdict()])  # the first verdict is lost
     plan = scene.plan()
     assert plan.job_id is not None
