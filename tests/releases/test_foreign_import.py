@@ -111,6 +111,7 @@ def test_label_studio_comes_in_with_items_answers_skip_and_boxes(world: World) -
     assert names == {"label_studio:2", "label_studio:3", "label_studio:4"}
     skip = Assignment.objects.get(campaign=importer.campaign, state="skipped")
     assert (skip.skip_reason, skip.rater.name, skip.unit.item.key) == ("imported", "label_studio:4", "item-12")
+    assert skip.shown_at is not None and skip.shown_at.isoformat() == "2026-11-22T11:05:55.766736+00:00"
     codes = Counter(Rating.objects.filter(campaign=importer.campaign, live=True).values_list("field", flat=True))
     assert codes == {"kind": 34, "relevance": 34, "place": 34, "tags": 27}
     boxes = [box for one in importer.live() for box in one.answers.get("box", ())]

@@ -160,6 +160,13 @@ def test_label_studio_configuration_names_the_questions() -> None:
     assert [code for code, _label in fields["relevance"].options] == ["1", "2", "3", "4", "5"]
 
 
+def test_label_studio_choices_in_several_results_of_one_question_are_one_answer() -> None:
+    results = [{"from_name": "tags", "type": "choices", "value": {"choices": [code]}} for code in ("night", "people")]
+    task = {"id": 1, "data": {"text": "a"}, "annotations": [{"completed_by": 2, "result": results}]}
+    [answer] = answers(records(as_files([("export.json", json.dumps([task]).encode())])))
+    assert answer.values == {"tags": ["night", "people"]}
+
+
 def test_label_studio_person_is_reduced_to_the_number() -> None:
     task = json.loads(content("label-studio/export.json"))[0]
     task["annotations"][0]["completed_by"] = {"id": 2, "email": "ana@example.org", "first_name": "Ana"}
