@@ -20,7 +20,8 @@ WIDE, NARROW = 760.0, 330.0
 @dataclass(frozen=True)
 class Figure:
     """`alt` says in a sentence or two what is seen, with the main numbers. `columns` and `rows` are the data, whole and
-    not rounded. `draw` takes a width in pixels. `words` stand under it: what was counted, and options in force."""
+    not rounded. `draw` takes a width in pixels. `words` stand under it: what was counted, and options in force.
+    `layers`: how many boxes of a picture a page can show or hide by their number."""
 
     key: str
     title: Words
@@ -31,6 +32,11 @@ class Figure:
     words: tuple[Words, ...] = ()
     links_head: Words = ""
     links: tuple[tuple[str, str, bool], ...] = ()  # label, query of the address, whether it is the one shown
+    layers: int = 0
+
+    @property
+    def layer_numbers(self) -> range:
+        return range(1, self.layers + 1)
 
     @property
     def report(self) -> Report:

@@ -71,6 +71,7 @@ def overlays(ground: FigureData) -> Figure:
         ),
         rows=tuple(rows),
         draw=lambda width: boxes.draw(drawing, width),
+        layers=max(len(card.boxes) for card in cards),
         words=(
             _("Box 1, brass, is the first person's. Corners are shares of width and height; all pairs are in the CSV."),
             *ground.words(),

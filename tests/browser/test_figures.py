@@ -122,3 +122,33 @@ def test_boxes_lie_on_pictures_that_have_come(
     assert page.request.get(address_of).headers["content-type"] == "image/webp"
     assert page.evaluate(BEYOND) == []
     shot(page, "figures-boxes", full_page=True)
+
+
+@pytest.mark.parametrize("how", ["desk", "phone"])
+def test_number_keys_and_checkboxes_show_and_hide_boxes(
+    world: World, open_as: Open, shot: Callable[..., None], media: None, how: str
+) -> None:
+    boxes(world)
+    Benchmark.objects.update(recipe="globalrg-grounding")
+    page = open_as(world.mara, **(PHONE if how == "phone" else {}))
+    page.goto(address(world))
+    figure = page.locator("#overlays")
+    first, second = (figure.locator(f".canvas:visible [data-layer='{n}'] rect").first for n in (1, 2))
+    expect(figure.get_by_role("checkbox")).to_have_count(2)
+    page.keyboard.press("2")
+    expect(second).to_be_visible()  # a key outside the figure is not its own
+    figure.locator(".canvas:visible").focus()
+    page.keyboard.press("2")
+    expect(second).to_be_hidden()
+    expect(first).to_be_visible()
+    expect(figure.get_by_role("checkbox").nth(1)).not_to_be_checked()
+    page.keyboard.press("Control+1")
+    page.keyboard.press("3")
+    expect(first).to_be_visible()
+    figure.get_by_role("checkbox").nth(1).check()
+    expect(second).to_be_visible()
+    figure.get_by_role("checkbox").nth(1).press("1")
+    expect(first).to_be_hidden()
+    found = Axe().run(page)
+    assert found.violations_count == 0, found.generate_report()
+    shot(page, f"figures-layers-{how}", full_page=True)

@@ -71,17 +71,19 @@ def _card(canvas: Canvas, card: Card, x: float, y: float, wide: float, overlap: 
 
 
 def _box(canvas: Canvas, place: int, labelled: LabelledBox, frame: tuple[float, float, float, float]) -> None:
-    """White under ink, so that it shows on any picture; the first one brass under ink; number in its corner."""
+    """White under ink, so that it shows on any picture; the first one brass under ink; number in its corner. Boxes of
+    one number are a layer."""
     left, top, wide, high = frame
     x0, y0, x1, y1 = (min(max(v, 0.0), 1.0) for v in labelled.box)
     box = rect(left + x0 * wide, top + y0 * high, (x1 - x0) * wide, (y1 - y0) * high)
-    canvas.add(box, stroke=BRASS if place == 0 else "#fff", width=5 if place == 0 else 3.5)
-    canvas.add(box, stroke=INK, width=1.5, dash=DASHES[place % len(DASHES)])
+    canvas.add(box, stroke=BRASS if place == 0 else "#fff", width=5 if place == 0 else 3.5, layer=place + 1)
+    canvas.add(box, stroke=INK, width=1.5, dash=DASHES[place % len(DASHES)], layer=place + 1)
     # Numbers stand along the top edge, each at a corner of its own as far as the corners go.
     x = box.x if place % 2 == 0 else box.x + box.width - 15
     y = box.y if place % 4 < 2 else box.y + box.height - 15
-    canvas.add(rect(x, y, 15, 15, BRASS if place == 0 else "#fff"), stroke=INK)
-    canvas.add(Text(round(x + 7.5, 1), round(y + 11.5, 1), f"{place + 1}", "middle", size=11, bold=True), fill=INK)
+    canvas.add(rect(x, y, 15, 15, BRASS if place == 0 else "#fff"), stroke=INK, layer=place + 1)
+    number = Text(round(x + 7.5, 1), round(y + 11.5, 1), f"{place + 1}", "middle", size=11, bold=True)
+    canvas.add(number, fill=INK, layer=place + 1)
 
 
 __all__ = ["Card", "LabelledBox", "Overlays", "draw"]

@@ -72,7 +72,7 @@ Mark = Rect | Path | Text | Picture
 
 @dataclass(frozen=True)
 class Group:
-    """Marks of one look; a mark's own fill goes before the group's."""
+    """Marks of one look; a mark's own fill goes before the group's. `layer`: of what a page can hide, its number."""
 
     marks: tuple[Mark, ...]
     fill: str = "none"
@@ -81,6 +81,7 @@ class Group:
     dash: str = ""
     cap: str = ""
     opacity: float = 1
+    layer: int = 0
 
 
 @dataclass(frozen=True)
@@ -145,10 +146,11 @@ class Canvas:
         dash: str = "",
         cap: str = "",
         opacity: float = 1,
+        layer: int = 0,
     ) -> None:
         kept = tuple(mark for mark in marks if not (isinstance(mark, Path) and not mark.d))
         if kept:
-            self.groups.append(Group(kept, fill, stroke, width, dash, cap, opacity))
+            self.groups.append(Group(kept, fill, stroke, width, dash, cap, opacity, layer))
 
     def scene(self, height: float) -> VectorScene:
         return VectorScene(round(self.width, 1), round(height, 1), tuple(self.groups))

@@ -394,3 +394,11 @@ def test_kinds_differ_by_more_than_colour() -> None:
 def test_numbers_have_a_true_minus_and_nothing_has_none() -> None:
     assert [axis.format_value(v) for v in (0.314, -0.314, -0.001, 1)] == ["0.31", "−0.31", "0.00", "1.00"]
     assert [axis.tick_words(v) for v in (-0.2, 0.0, 0.5)] == ["−0.2", "0", "0.5"]
+
+
+def test_boxes_of_one_number_are_one_layer_of_the_drawing() -> None:
+    groups = boxes.draw(cards(2), 520).groups
+    numbers = {mark.words: group.layer for group in groups for mark in group.marks if isinstance(mark, Text)}
+    assert numbers["1"] == 1 and numbers["2"] == 2
+    assert [group.layer for group in groups if any(isinstance(mark, Picture) for mark in group.marks)] == [0, 0]
+    assert all(group.layer for group in groups if group.dash), "lines of a box are never left behind"
