@@ -49,11 +49,11 @@ def _report(catalogue: Catalogue, request: HttpRequest) -> tuple[AgreementReport
     return load_report(catalogue, parse_selection(catalogue, request), timezone.now())
 
 
-def _report_data(report: AgreementReport, found: ReportState, request: HttpRequest) -> dict[str, Any]:
+def _report_data(report: AgreementReport, state: ReportState, request: HttpRequest) -> dict[str, Any]:
     """For templates/evaluation/parts/report.html, with how old it is."""
     user = current_user(request)
     context = report_context(report, _language(), request.GET.get(PARAM, ""))
-    return context | cached_state(found, time_zone_for(user)) | _next_steps(report, user)
+    return context | cached_state(state, time_zone_for(user)) | _next_steps(report, user)
 
 
 def _next_steps(report: AgreementReport, user: Any) -> dict[str, Any]:

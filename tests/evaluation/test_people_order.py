@@ -65,10 +65,10 @@ def test_people_are_sorted_by_agreement_and_who_has_none_is_last(world: World, p
 def test_people_are_sorted_by_other_columns(
     world: World, people: dict[str, User], order: str, expected: list[set[str]]
 ) -> None:
-    found = order_of(people_page(world, f"?cohort={world.egypt.pk}&order={order}"), world, people)
+    listed = order_of(people_page(world, f"?cohort={world.egypt.pk}&order={order}"), world, people)
     for names in expected:
-        assert set(found[: len(names)]) == names
-        found = found[len(names) :]
+        assert set(listed[: len(names)]) == names
+        listed = listed[len(names) :]
 
 
 @pytest.mark.parametrize("order", ["", "agree", "-", "%00", "rater__user__email", "seen,done", "--done", "cohort"])
