@@ -28,6 +28,7 @@ PIECES = {
     "annotation:compose_preview",
     "jobs:progress",
     "evaluation:agreement_live",
+    "evaluation:person_summary",  # test_people_list.py looks at it inside its page
     "predictions:answer_run_live",
     "predictions:plan_set_live",
 }

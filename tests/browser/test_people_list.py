@@ -55,6 +55,10 @@ def test_a_heading_sorts_and_a_name_opens_the_row(
     expect(first).to_have_attribute("aria-expanded", "true")
     assert page.evaluate("document.documentElement.scrollWidth") <= page.viewport_size["width"]  # type: ignore[index]
     assert axe_violations(page) == []
+    targets = [
+        box for link in page.locator(".sort:visible, tr.pan a.btn, tbody th a").all() if (box := link.bounding_box())
+    ]
+    assert not how or all(box["height"] >= 24 and box["width"] >= 44 for box in targets)
     shot(page, f"people-row-{'phone' if how else 'desktop'}", full_page=True)
     first.click()
     expect(page.locator(PART)).to_have_count(0)
