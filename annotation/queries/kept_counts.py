@@ -20,10 +20,10 @@ def keep_until_changed(benchmark: Benchmark, name: str, read: Callable[[], dict[
     known, so that the second one is kept.
     """
     key = f"counts:{name}:{benchmark.pk}"
-    kept = cache.get(key)
-    mark = watermark(benchmark) if kept else None
-    if kept and kept[0] == mark:
-        counts: dict[Key, int] = kept[1]
+    stored = cache.get(key)
+    mark = watermark(benchmark) if stored else None
+    if stored and stored[0] == mark:
+        counts: dict[Key, int] = stored[1]
         return counts
     counts = read()
     if sum(counts.values()) >= MANY:
