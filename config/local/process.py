@@ -9,9 +9,24 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import FrameType
-from typing import IO
+from typing import IO, Protocol
 
 LAUNCH = Path(__file__).with_name("launch.py")
+
+
+class Child(Protocol):
+    """What is used of a `subprocess.Popen`."""
+
+    pid: int
+
+    @property
+    def returncode(self) -> int | None: ...
+
+    def poll(self) -> int | None: ...
+
+    def wait(self, timeout: float | None = None) -> int: ...
+
+    def send_signal(self, number: int, /) -> None: ...
 
 
 def wrapped_command(command: Sequence[str], user: str = "same", death: int = signal.SIGTERM) -> list[str]:
@@ -27,10 +42,12 @@ def spawn(
     user: str = "same",
     death: int = signal.SIGTERM,
     cwd: Path | None = None,
+    pass_fds: Sequence[int] = (),
 ) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        wrapped_command(command, user, death), stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=env, cwd=cwd
-    )
+        wrapped_command(command, user, death), stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=env, cwd=cwd,
+        pass_fds=pass_fds,
+    )  # fmt: skip
 
 
 def is_alive(pid: int) -> bool:
@@ -69,7 +86,7 @@ def wait_for_exit(pid: int, seconds: float) -> bool:
     return True
 
 
-def stop(child: subprocess.Popen[bytes], gentle: int = signal.SIGTERM, seconds: float = 10.0) -> bool:
+def stop(child: Child, gentle: int = signal.SIGTERM, seconds: float = 10.0) -> bool:
     """Ask the child to end, then end its whole group. True when asking was enough."""
     asked = True
     if child.poll() is None:

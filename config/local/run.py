@@ -17,6 +17,7 @@ from .binaries import ROOT
 from .data_folder import DataFolder, sha256
 from .environment import embedded_servers, environment, has_command, is_local, manage
 from .errors import EmicError
+from .forks import ForkServer, is_possible
 from .process import stopping_on_signals
 from .servers import Valkey
 from .supervisor import Program, Supervisor
@@ -62,6 +63,12 @@ def serve(home: DataFolder, supervisor: Supervisor, host: str, port: int, hosts:
         with console.print_step(f"Starting {server.name}"):
             supervisor.start(server, server.responds if isinstance(server, Valkey) else None)
     env = environment(home, hosts)
+    choose_practice_port(home, host, demo)
+    if demo:
+        env["EMIC_DEMO"] = "1"
+    if practice := home.facts().get("practice"):
+        env["EMIC_PRACTICE"] = practice_address(practice)
+    forks = start_fork_server(home, supervisor, env)
     with ThreadPoolExecutor(1) as background:
         static = background.submit(collect_static, home, env)
         with console.print_step("Bringing the database up to date"):
@@ -70,35 +77,39 @@ def serve(home: DataFolder, supervisor: Supervisor, host: str, port: int, hosts:
             with console.print_step("Collecting static files"):
                 wait([static])
         static.result()
-    choose_practice_port(home, host, demo)
-    if demo:
-        env["EMIC_DEMO"] = "1"
-    if practice := home.facts().get("practice"):
-        env["EMIC_PRACTICE"] = practice_address(practice)
     # It starts while the demo is loaded, whose jobs wait for the worker: that one starts after it.
-    supervisor.start(web(home, env, host, port), lambda: is_healthy(host, port))
+    supervisor.start(web(home, env, host, port, forks), lambda: is_healthy(host, port))
     if demo:
         load_demo(home, env)
     with console.print_step("Starting the web server and the worker"):
         start_practice(home, supervisor, env)
-        supervisor.start(worker(home, env), lambda: has_heartbeat(home))
+        supervisor.start(worker(home, env, forks), lambda: has_heartbeat(home))
         wait_for_health(host, port, supervisor)
     home.remember_run(address=address(host, port))
 
 
-def web(home: DataFolder, env: dict[str, str], host: str, port: int) -> Program:
+def start_fork_server(home: DataFolder, supervisor: Supervisor, env: dict[str, str]) -> ForkServer | None:
+    """It loads while the database is brought up to date. EMIC_FORK_SERVER=0 does without."""
+    if not is_possible() or os.environ.get("EMIC_FORK_SERVER") == "0":
+        return None
+    forks = ForkServer(setup.PYTHON, home.path, env, ROOT)
+    supervisor.start(forks)
+    return forks
+
+
+def web(home: DataFolder, env: dict[str, str], host: str, port: int, forks: ForkServer | None = None) -> Program:
     bind = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     command = [str(setup.PYTHON), "-m", "gunicorn", "-c", str(ROOT / "config/local/gunicorn.py"), "-b", bind]
     command += ["--worker-tmp-dir", str(home.path / "run"), "config.wsgi"]
-    return Program("Web server", command, env, home.path / "logs" / "web.log", ROOT)
+    return Program("Web server", command, env, home.path / "logs" / "web.log", ROOT, forks)
 
 
-def worker(home: DataFolder, env: dict[str, str]) -> Program:
+def worker(home: DataFolder, env: dict[str, str], forks: ForkServer | None = None) -> Program:
     """With the scheduler inside, a thread of its main process."""
     command = [str(setup.PYTHON), "-m", "celery", "-A", "config", "--quiet", "worker"]
     command += ["-c", os.environ.get("EMIC_WORKERS") or "2", "-l", "WARNING", "--without-gossip", "--without-mingle"]
     env = {**env, "EMIC_HEARTBEAT": str(heartbeat(home)), "EMIC_SCHEDULER": "1"}
-    return Program("Worker", command, env, home.path / "logs" / "worker.log", ROOT)
+    return Program("Worker", command, env, home.path / "logs" / "worker.log", ROOT, forks)
 
 
 def heartbeat(home: DataFolder) -> Path:

@@ -1,8 +1,8 @@
 """Keeps the children of `./emic run` alive: starts them in order, stops all in reverse order, and restarts what dies
 or does not respond."""
 
+import os
 import signal
-import subprocess
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -13,6 +13,7 @@ from typing import IO, Protocol
 
 from . import console, process
 from .errors import EmicError
+from .forks import ForkServer
 from .logs import rotate
 
 FIRST_DELAY = 0.5
@@ -29,7 +30,9 @@ class Service(Protocol):
     """Anything with a process that can be started again."""
 
     name: str
-    child: subprocess.Popen[bytes] | None
+
+    @property
+    def child(self) -> process.Child | None: ...
 
     def start(self) -> None: ...
 
@@ -37,15 +40,19 @@ class Service(Protocol):
 
 
 class Program:
-    """A service that is one of our own programs: the web server, the worker."""
+    """A service that is one of our own programs: the web server, the worker. With `forks` it shares its imports."""
 
-    def __init__(self, name: str, command: Sequence[str], env: dict[str, str], log: Path, cwd: Path) -> None:
+    def __init__(
+        self, name: str, command: Sequence[str], env: dict[str, str], log: Path, cwd: Path,
+        forks: ForkServer | None = None,
+    ) -> None:  # fmt: skip
         self.name = name
         self.command = command
         self.env = env
         self.log = log
         self.cwd = cwd
-        self.child: subprocess.Popen[bytes] | None = None
+        self.forks = forks
+        self.child: process.Child | None = None
 
     def start(self) -> None:
         try:
@@ -53,13 +60,15 @@ class Program:
             log = self.log.open("ab")
         except OSError as error:  # on a full disk it runs without its log
             console.line_now_and_then(f"{self.log}: {error.strerror}.")
-            self._spawn(subprocess.DEVNULL)
+            with Path(os.devnull).open("ab") as log:
+                self._spawn(log)
         else:
             with log:
                 self._spawn(log)
 
-    def _spawn(self, log: IO[bytes] | int) -> None:
-        self.child = process.spawn(self.command, log=log, env=self.env, cwd=self.cwd)
+    def _spawn(self, log: IO[bytes]) -> None:
+        forked = self.forks.fork(self.command, self.env, log.fileno(), self.cwd) if self.forks else None
+        self.child = forked or process.spawn(self.command, log=log, env=self.env, cwd=self.cwd)
 
     def stop(self) -> None:
         if self.child:
@@ -119,11 +128,11 @@ class WatchedService:
         if self.again_at is not None:
             if now >= self.again_at:
                 self._restart(now)
-        elif child is not None and child.poll() is not None:
+        elif child is not None and (code := child.poll()) is not None:
             process.end_group(child.pid)
             if now - self.started > HEALTHY_AFTER:
                 self.delay = FIRST_DELAY
-            self._wait(now, f"{self.service.name} ended ({exit_description(child.returncode)})")
+            self._wait(now, f"{self.service.name} ended ({exit_description(code)})")
         elif child is not None and self._is_lost(now):
             console.print_line(
                 f"  {time.strftime('%H:%M:%S')} {self.service.name} does not respond, so it is replaced."
