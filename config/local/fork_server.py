@@ -1,4 +1,4 @@
-"""Loads Emic's packages once and forks the web server and the worker, which so share them: about 110 MiB less.
+"""Loads Emic's packages once and forks the web server and the worker, which so share them: about 100 MiB less.
 
     python -m config.local.fork_server SOCKET DATA
 
@@ -9,18 +9,18 @@ SOCKET is the number of an inherited socket of whole messages (JSON) to `forks.F
 import json
 import os
 import runpy
-import selectors
+import select
+import signal
 import socket
 import sys
-import threading
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from .launch import die_with_parent
 
 PROGRAMS = ("celery.bin.worker", "celery.concurrency.prefork", "celery.worker.consumer", "gunicorn.workers.gthread")
 MESSAGE_BYTES = 1 << 20
-SIGTERM = 15
 
 
 def preload() -> None:
@@ -31,7 +31,6 @@ def preload() -> None:
 
     for name in PROGRAMS:
         import_module(name)
-    from django.db import connections
     from django.urls import reverse
 
     from config import memory
@@ -39,38 +38,43 @@ def preload() -> None:
 
     run_checks_or_exit()
     reverse("home")  # imports all views
-    connections.close_all()
     memory.share_imports()
-    if threading.active_count() > 1:
+    if len(list(Path("/proc/self/task").iterdir())) > 1:
         raise SystemExit("A package started a thread when it was imported, so no process can be forked safely.")
 
 
 def serve(line: socket.socket) -> dict[str, Any]:
     """Fork a process for each request and report its end. Returns in the new process, with the request."""
     server = os.getpid()
-    with selectors.DefaultSelector() as ready:
-        ready.register(line, selectors.EVENT_READ)
-        while True:
-            for key, _events in ready.select():
-                if key.fileobj is line:
-                    request, log = receive(line)
-                    pid = os.fork()
-                    if not pid:
-                        break
-                    os.close(log)
-                    ready.register(os.pidfd_open(pid), selectors.EVENT_READ, pid)
-                    send(line, pid=pid)
-                else:
-                    ready.unregister(key.fileobj)
-                    os.close(key.fd)
-                    send(line, ended=key.data, code=os.waitstatus_to_exitcode(os.waitpid(key.data, 0)[1]))
-            else:
-                continue
-            break
-        for key in list(ready.get_map().values()):
-            os.close(key.fd)
-    begin(server, log)
-    return request
+    children: dict[int, int] = {}  # the id of each process, by the number of the file that is readable once it ended
+    while True:
+        ready = select.select([line.fileno(), *children], [], [])[0]
+        for file in children.keys() & ready:
+            os.close(file)
+            pid = children.pop(file)
+            send(line, ended=pid, code=os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+        if line.fileno() in ready:
+            request, log = receive(line)
+            pid = fork(line)
+            if pid == 0:
+                line.close()
+                for file in children:
+                    os.close(file)
+                begin(server, log)
+                return request
+            os.close(log)
+            if pid:
+                children[os.pidfd_open(pid)] = pid
+                send(line, pid=pid)
+
+
+def fork(line: socket.socket) -> int | None:
+    """None where the system refuses, for lack of memory or because there are too many processes."""
+    try:
+        return os.fork()
+    except OSError as error:
+        send(line, refused=str(error))
+        return None
 
 
 def receive(line: socket.socket) -> tuple[dict[str, Any], int]:
@@ -88,7 +92,7 @@ def send(line: socket.socket, **message: Any) -> None:
 def begin(server: int, log: int) -> None:
     """What `launch.py` does for a new program: a group of its own, a log, and an end with its parent."""
     os.setsid()
-    die_with_parent(server, SIGTERM)
+    die_with_parent(server, signal.SIGTERM)
     nothing = os.open(os.devnull, os.O_RDONLY)
     for source, target in ((nothing, 0), (log, 1), (log, 2)):
         os.dup2(source, target)
@@ -102,6 +106,7 @@ def main() -> None:
     preload()
     send(line, ready=True)
     request = serve(line)
+    Path("/proc/self/comm").write_text(request["module"])  # the command line is the server's; `ps -e` shows this name
     os.chdir(request["folder"])
     os.environ.clear()
     os.environ.update(request["environment"])

@@ -2,24 +2,31 @@
 
 import json
 import os
+import select
 import signal
 import socket
 import subprocess
-import sys
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from . import process
+from . import console, logs, process
 
 READY_SECONDS = 30.0
-MESSAGE_BYTES = 1 << 20
+CODE_SECONDS = 1.0  # from the end of a process until the server reports its exit status
+LOST_SECONDS = 10.0  # for a process to end after its server, as for one that is stopped
+TRIES = 3
+MESSAGE_BYTES = 4096
 
 
 def is_possible() -> bool:
-    return sys.platform.startswith("linux") and hasattr(os, "pidfd_open") and hasattr(socket, "SOCK_SEQPACKET")
+    try:
+        os.close(os.pidfd_open(os.getpid()))
+    except (AttributeError, OSError):  # not Linux, or one before 5.3
+        return False
+    return True
 
 
 class ForkServer:
@@ -29,22 +36,31 @@ class ForkServer:
 
     def __init__(self, python: Path, home: Path, env: Mapping[str, str], cwd: Path) -> None:
         self.child: process.Child | None = None
-        self.ended: dict[int, int] = {}
+        self.line: socket.socket | None = None  # another one after each start
         self._python = python
         self._home = home
         self._env = env
         self._cwd = cwd
-        self._line: socket.socket | None = None
+        self._codes: dict[int, int] = {}
         self._is_ready = False
+        self._failures = 0
 
     def start(self) -> None:
+        """Without a process after several that were never ready: another one would not be, either."""
+        self.child = None
         self._close()
+        self._codes.clear()
+        log_file = self._home / "logs" / "fork-server.log"
+        if self._failures == TRIES:
+            console.print_line(f"  Each program loads its packages for itself now; the reason is in {log_file}.")
+            return
+        self._failures += 1
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         command = [str(self._python), "-m", "config.local.fork_server", str(theirs.fileno()), str(self._home)]
-        with theirs, (self._home / "logs" / "fork-server.log").open("ab") as log:
+        with theirs, logs.open_log(log_file) as log:
             files = (theirs.fileno(),)
             self.child = process.spawn(command, log=log, env=self._env, cwd=self._cwd, pass_fds=files)
-        self._line = ours
+        self.line = ours
 
     def stop(self) -> None:
         if self.child:
@@ -56,24 +72,34 @@ class ForkServer:
         """A new process for a command of the form `python -m module ...`; None where the server cannot make one."""
         _python, _option, module, *arguments = command
         request = {"module": module, "arguments": arguments, "environment": dict(env), "folder": str(cwd)}
-        if not self._wait_until_ready() or self._line is None:
+        if not self._wait_until_ready() or self.line is None:
             return None
         try:
-            socket.send_fds(self._line, [json.dumps(request).encode()], [log])
+            socket.send_fds(self.line, [json.dumps(request).encode()], [log])
         except OSError:
             return None
         end = time.monotonic() + READY_SECONDS
         while (message := self._receive(end - time.monotonic())) is not None:
             if "pid" in message:
                 return ForkedChild(message["pid"], self)
-        self.stop()  # it may still fork, and the program would run twice
+            if "refused" in message:
+                console.line_now_and_then(f"Fork server: {message['refused']}.")
+                return None
+        if self.line:
+            self.stop()  # it hangs; if it went on to fork, the program would run twice
         return None
 
-    def update(self) -> bool:
-        """Read what the server reports; False where it is gone."""
-        while self._receive(0) is not None:
+    def is_gone(self, line: socket.socket | None) -> bool:
+        """Whether the server at the other end of this line has ended, or another one was started."""
+        self._receive(0)
+        return self.line is not line
+
+    def exit_code(self, pid: int) -> int:
+        """Of a process that has ended. SIGTERM where its server went before it could report."""
+        end = time.monotonic() + CODE_SECONDS
+        while pid not in self._codes and self._receive(end - time.monotonic()) is not None:
             pass
-        return self._line is not None
+        return self._codes.pop(pid, -signal.SIGTERM)
 
     def _wait_until_ready(self) -> bool:
         end = time.monotonic() + READY_SECONDS
@@ -83,11 +109,11 @@ class ForkServer:
 
     def _receive(self, seconds: float) -> dict[str, Any] | None:
         """The next message; None where none comes in time or the server is gone."""
-        if self._line is None:
+        if self.line is None:
             return None
-        self._line.settimeout(max(0.0, seconds))
+        self.line.settimeout(max(0.0, seconds))
         try:
-            text = self._line.recv(MESSAGE_BYTES)
+            text = self.line.recv(MESSAGE_BYTES)
         except (TimeoutError, BlockingIOError):
             return None
         except OSError:
@@ -96,33 +122,50 @@ class ForkServer:
             self._close()
             return None
         message: dict[str, Any] = json.loads(text)
-        self._is_ready = self._is_ready or "ready" in message
+        if "ready" in message:
+            self._is_ready, self._failures = True, 0
         if "ended" in message:
-            self.ended[message["ended"]] = message["code"]
+            self._codes[message["ended"]] = message["code"]
         return message
 
     def _close(self) -> None:
         self._is_ready = False
-        if self._line:
-            self._line.close()
-            self._line = None
+        if self.line:
+            self.line.close()
+            self.line = None
 
 
 class ForkedChild:
-    """A process of the fork server, with what the supervisor uses of `subprocess.Popen`."""
+    """A process of the fork server, with what the supervisor uses of `subprocess.Popen`. The system says when it ends,
+    not the server, which may hang or be another one by then."""
 
     def __init__(self, pid: int, server: ForkServer) -> None:
         self.pid = pid
-        self.returncode: int | None = None
         self._server = server
+        self._line = server.line
+        self._code: int | None = None
+        self._lost_at: float | None = None
+        try:
+            self._file: int | None = os.pidfd_open(pid)  # readable once the process has ended
+        except ProcessLookupError:
+            self._file = None
 
     def poll(self) -> int | None:
-        if self.returncode is None:
-            is_known = self._server.update()
-            self.returncode = self._server.ended.pop(self.pid, None)
-            if self.returncode is None and not is_known and not process.is_alive(self.pid):
-                self.returncode = -signal.SIGTERM  # it ended with its server, and how is not known
-        return self.returncode
+        if self._code is None:
+            if self._file is None or select.select([self._file], [], [], 0)[0]:
+                self._code = self._server.exit_code(self.pid)
+                if self._file is not None:
+                    os.close(self._file)
+            elif self._server.is_gone(self._line):
+                self._end_after_server()
+        return self._code
+
+    def _end_after_server(self) -> None:
+        """The system has asked it to end. A worker would first finish its tasks, which may take hours, and take no
+        others."""
+        self._lost_at = self._lost_at or time.monotonic()
+        if time.monotonic() - self._lost_at > LOST_SECONDS:
+            process.end_group(self.pid)
 
     def wait(self, timeout: float | None = None) -> int:
         end = None if timeout is None else time.monotonic() + timeout
@@ -133,6 +176,6 @@ class ForkedChild:
         return code
 
     def send_signal(self, number: int) -> None:
-        if self.poll() is None:
+        if self.poll() is None and self._file is not None:
             with suppress(ProcessLookupError):
-                os.kill(self.pid, number)
+                signal.pidfd_send_signal(self._file, number)

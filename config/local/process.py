@@ -19,9 +19,6 @@ class Child(Protocol):
 
     pid: int
 
-    @property
-    def returncode(self) -> int | None: ...
-
     def poll(self) -> int | None: ...
 
     def wait(self, timeout: float | None = None) -> int: ...

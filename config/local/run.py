@@ -89,8 +89,10 @@ def serve(home: DataFolder, supervisor: Supervisor, host: str, port: int, hosts:
 
 
 def start_fork_server(home: DataFolder, supervisor: Supervisor, env: dict[str, str]) -> ForkServer | None:
-    """It loads while the database is brought up to date. EMIC_FORK_SERVER=0 does without."""
-    if not is_possible() or os.environ.get("EMIC_FORK_SERVER") == "0":
+    """It loads while the database is brought up to date. EMIC_FORK_SERVER=0 does without, and so do threads of linear
+    algebra, which cannot be forked."""
+    has_threads = os.environ.get("OPENBLAS_NUM_THREADS", "1") != "1"
+    if has_threads or not is_possible() or os.environ.get("EMIC_FORK_SERVER") == "0":
         return None
     forks = ForkServer(setup.PYTHON, home.path, env, ROOT)
     supervisor.start(forks)

@@ -1,7 +1,6 @@
 """Keeps the children of `./emic run` alive: starts them in order, stops all in reverse order, and restarts what dies
 or does not respond."""
 
-import os
 import signal
 import threading
 import time
@@ -9,12 +8,12 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Protocol
+from typing import Protocol
 
 from . import console, process
 from .errors import EmicError
 from .forks import ForkServer
-from .logs import rotate
+from .logs import open_log
 
 FIRST_DELAY = 0.5
 LONGEST_DELAY = 30.0
@@ -55,20 +54,9 @@ class Program:
         self.child: process.Child | None = None
 
     def start(self) -> None:
-        try:
-            rotate(self.log)
-            log = self.log.open("ab")
-        except OSError as error:  # on a full disk it runs without its log
-            console.line_now_and_then(f"{self.log}: {error.strerror}.")
-            with Path(os.devnull).open("ab") as log:
-                self._spawn(log)
-        else:
-            with log:
-                self._spawn(log)
-
-    def _spawn(self, log: IO[bytes]) -> None:
-        forked = self.forks.fork(self.command, self.env, log.fileno(), self.cwd) if self.forks else None
-        self.child = forked or process.spawn(self.command, log=log, env=self.env, cwd=self.cwd)
+        with open_log(self.log) as log:
+            forked = self.forks.fork(self.command, self.env, log.fileno(), self.cwd) if self.forks else None
+            self.child = forked or process.spawn(self.command, log=log, env=self.env, cwd=self.cwd)
 
     def stop(self) -> None:
         if self.child:

@@ -11,16 +11,16 @@ from typing import Any
 
 import pytest
 
-from config.local import process
+from config.local import forks, process
 from tests.start.helpers import emic, emic_started, eventually, one_sentence, read_until
 
 
 class Instance:
     """A running Emic in a folder of its own."""
 
-    def __init__(self, data: Path) -> None:
+    def __init__(self, data: Path, **more: str) -> None:
         self.data = data
-        self.program = emic_started(data, "run", "--port", "0", "--no-demo")
+        self.program = emic_started(data, "run", "--port", "0", "--no-demo", **more)
         self.output = read_until(self.program, "Stop: Ctrl-C")
         assert "Emic is ready" in self.output, self.output
         self.address = str(self.now()["address"])
@@ -55,7 +55,8 @@ def instance(module_folder: Path) -> Iterator[Instance]:
 def test_it_answers_at_the_address_it_prints(instance: Instance) -> None:
     assert f"To set up the site, open {instance.address}/setup and enter this key:  " in instance.output
     assert instance.is_healthy()
-    assert set(instance.children()) == {"PostgreSQL", "Valkey", "Web server", "Worker", "Practice model"}
+    expected = {"PostgreSQL", "Valkey", "Web server", "Worker", "Practice model"}
+    assert set(instance.children()) == expected | ({"Fork server"} if forks.is_possible() else set())
 
 
 def test_secrets_and_servers_are_for_the_owner_only(instance: Instance) -> None:
@@ -84,10 +85,21 @@ def test_a_dead_worker_and_a_dead_database_come_back(instance: Instance) -> None
     before = instance.children()
     for name in ("PostgreSQL", "Worker", "Web server"):
         os.kill(before[name], signal.SIGKILL)
-    assert eventually(lambda: len(set(instance.children().values()) & set(before.values())) == 2), (
-        "Valkey and the practice model stay"
-    )
+    kept = {pid for name, pid in before.items() if name in ("Valkey", "Practice model", "Fork server")}
+    assert eventually(lambda: set(instance.children().values()) & set(before.values()) == kept)
     assert eventually(instance.is_healthy, 180)
+
+
+@pytest.mark.skipif(not forks.is_possible(), reason="Linux only")
+def test_a_dead_fork_server_comes_back_with_what_it_forked(instance: Instance) -> None:
+    before, names = instance.children(), ("Fork server", "Web server", "Worker")
+    assert all("config.local.fork_server" in process.command_line(before[name]) for name in names)
+    os.kill(before["Fork server"], signal.SIGKILL)
+    assert eventually(lambda: not {instance.children()[name] for name in names} & set(before.values()))
+    assert eventually(instance.is_healthy, 180)
+    after = instance.children()
+    assert all("config.local.fork_server" in process.command_line(after[name]) for name in names)
+    assert not [pid for name, pid in before.items() if name in names and process.is_alive(pid)]
 
 
 def test_backup_while_it_runs_then_restore_gives_back_rows_and_images(instance: Instance, tmp_path: Path) -> None:
@@ -139,6 +151,7 @@ def test_stopping_leaves_nothing_and_the_next_start_goes_on(instance: Instance) 
     finally:
         again.program.kill()
 
-    third = Instance(instance.data)
-    assert third.is_healthy()
+    third = Instance(instance.data, EMIC_FORK_SERVER="0")
+    assert third.is_healthy() and "Fork server" not in third.children()
+    assert "gunicorn" in process.command_line(third.children()["Web server"])
     third.stop()
