@@ -10,13 +10,14 @@ from typing import Any
 
 import pytest
 
+from config.local.forks import is_possible
 from tests.load.instance import Instance, running
 from tests.load.server import annotators, wait_until_healthy
 
 pytestmark = pytest.mark.slow
 PEOPLE = 32
 IN_FLIGHT = 20
-KILLED = ("Web server", "Worker", "PostgreSQL")
+KILLED = ("Web server", "Worker", "PostgreSQL", *(["Fork server"] if is_possible() else []))
 
 
 def work(instance: Instance, world: dict[str, Any], seconds: float = 420) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from config.local.forks import is_possible
 from tests.load.instance import Instance, running
 from tests.predictions.model_server import Remote, serve_in_process
 
@@ -16,7 +17,8 @@ pytestmark = pytest.mark.slow
 CALLS = 500
 DELAY = 0.4
 EACH = Decimal("0.01")
-KILLS = (("Worker", 100), ("Worker", 230), ("PostgreSQL", 360))
+FORKS = (("Fork server", 300),) if is_possible() else ()
+KILLS = (("Worker", 100), ("Worker", 230), *FORKS, ("PostgreSQL", 400))
 
 
 def wait_for(server: Remote, total: int, seconds: float = 240) -> dict[str, Any]:
