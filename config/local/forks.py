@@ -59,12 +59,15 @@ class ForkServer:
         command = [str(self._python), "-m", "config.local.fork_server", str(theirs.fileno()), str(self._home)]
         with theirs, logs.open_log(log_file) as log:
             files = (theirs.fileno(),)
-            self.child = process.spawn(command, log=log, env=self._env, cwd=self._cwd, pass_fds=files)
+            self.child = process.spawn(
+                command, log=log, env=self._env, cwd=self._cwd, pass_fds=files, death=signal.SIGKILL
+            )
         self.line = ours
 
     def stop(self) -> None:
+        """It keeps nothing, so it is killed, also where it hangs. What it has forked is then asked to end."""
         if self.child:
-            process.stop(self.child, signal.SIGTERM)
+            process.stop(self.child, signal.SIGKILL)
             self.child = None
         self._close()
 

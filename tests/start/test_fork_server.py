@@ -127,7 +127,6 @@ def test_a_server_that_hangs_is_ended_and_the_program_starts_on_its_own(
     assert server._wait_until_ready() and server.child
     hung = server.child.pid
     monkeypatch.setattr(forks, "READY_SECONDS", 0.5)
-    monkeypatch.setattr(process, "stop", lambda child, _gentle: process.end_group(child.pid))
     os.kill(hung, signal.SIGSTOP)
     web = program(server, tmp_path, "json.tool", "missing.json")
     web.start()
