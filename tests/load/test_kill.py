@@ -13,11 +13,13 @@ import pytest
 from config.local.forks import is_possible
 from tests.load.instance import Instance, running
 from tests.load.server import annotators, wait_until_healthy
+from tests.start.helpers import eventually
 
 pytestmark = pytest.mark.slow
 PEOPLE = 32
 IN_FLIGHT = 20
-KILLED = ("Web server", "Worker", "PostgreSQL", *(["Fork server"] if is_possible() else []))
+KILLED = ("Web server", "Worker", "PostgreSQL")
+FORKS = ("Fork server",) if is_possible() else ()
 
 
 def work(instance: Instance, world: dict[str, Any], seconds: float = 420) -> dict[str, Any]:
@@ -53,7 +55,7 @@ def test_thirty_two_annotators_until_nobody_gets_work() -> None:
 
 def test_what_was_acknowledged_is_stored_though_everything_is_killed() -> None:
     dice = random.Random(20261120)
-    order = list(KILLED) * 3
+    order = [*KILLED * 3, *FORKS * 2]
     dice.shuffle(order)
     with running() as instance, ThreadPoolExecutor(1) as pool:
         world = instance.world("make", "2000", str(PEOPLE))
@@ -63,7 +65,10 @@ def test_what_was_acknowledged_is_stored_though_everything_is_killed() -> None:
             wait_until_healthy(instance.port, 120)
             time.sleep(dice.uniform(1, 3))
             assert not working.done(), f"the work was over after {len(kills)} kills"
+            web = instance.children()["Web server"]
             kills.append((name, instance.kill(name)))
+            if name in FORKS:  # the web server answers for a moment, and ends
+                assert eventually(lambda web=web: instance.children()["Web server"] != web)  # type: ignore[misc]
         report = working.result()
         for name, at in kills:
             in_flight = sum(begun <= at <= ended for begun, ended in report["spans"])
