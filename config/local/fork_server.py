@@ -51,8 +51,8 @@ def serve(line: socket.socket) -> dict[str, Any]:
         ready = select.select([line.fileno(), *children], [], [])[0]
         for file in children.keys() & ready:
             os.close(file)
-            pid = children.pop(file)
-            send(line, ended=pid, code=os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+            ended = children.pop(file)
+            send(line, ended=ended, code=os.waitstatus_to_exitcode(os.waitpid(ended, 0)[1]))
         if line.fileno() in ready:
             request, log = receive(line)
             pid = fork(line)
