@@ -24,7 +24,7 @@ from .supervisor import Program, Supervisor
 
 ANY_HOST = ("0.0.0.0", "::", "")  # noqa: S104  (only compared with)
 HEALTH_SECONDS = 120.0
-HEARTBEAT_SECONDS = 20.0  # the worker touches its file every 5
+HEARTBEAT_SECONDS = 13.0  # the worker touches its file every 5; with three probes a frozen one is replaced within 45
 
 
 def run(options: Namespace) -> int:
