@@ -33,6 +33,7 @@ def test_the_wheel_keeps_the_point_under_the_pointer(open_as: OpenAs, campaign: 
     wait_for_images(page)
     until_sheet_ready(page)
     wait_until(page, "document.fonts.status === 'loaded'")
+    page.wait_for_load_state("networkidle")  # what loads later still moves the picture
     whole, before = width(page), under(page, 500, 300)
     page.mouse.move(500, 300)
     page.mouse.wheel(0, -400)
