@@ -19,7 +19,7 @@ class FileAnswerCounts:
 
 
 def count_file_answers(benchmark: Benchmark) -> dict[int, FileAnswerCounts]:
-    """By campaign; one query. Campaigns without any are not in it."""
+    """By campaign; those without any are not in it."""
 
     def read() -> dict[tuple[int, bool], int]:
         rows = Annotation.objects.filter(
@@ -32,5 +32,5 @@ def count_file_answers(benchmark: Benchmark) -> dict[int, FileAnswerCounts]:
     counts = keep_until_changed(benchmark, "files", read)
     return {
         campaign: FileAnswerCounts(counts.get((campaign, False), 0), counts.get((campaign, True), 0))
-        for campaign, _is_model in counts
+        for campaign in {campaign for campaign, _is_model in counts}
     }

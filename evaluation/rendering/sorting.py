@@ -19,6 +19,10 @@ class SortOrder:
     is_descending: bool = False
 
     @property
+    def direction(self) -> Literal["ascending", "descending"]:
+        return "descending" if self.is_descending else "ascending"
+
+    @property
     def value(self) -> str:
         """As an address has it."""
         return f"-{self.key}" if self.is_descending else self.key
@@ -71,6 +75,5 @@ def sort_links(
         for name in drops:
             query.pop(name, None)
         query[PARAM] = SortOrder(key, not order.is_descending if is_current else is_descending).value
-        direction = ("descending" if order.is_descending else "ascending") if is_current else ""
-        links[key] = SortLink(query.urlencode(), direction)  # type: ignore[arg-type]
+        links[key] = SortLink(query.urlencode(), order.direction if is_current else "")
     return links
