@@ -7,8 +7,6 @@ child writes in the moment between the two are lost.
 import itertools
 import os
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
@@ -19,17 +17,14 @@ LIMIT = 20 * MEGABYTE
 OLDER = 4
 
 
-@contextmanager
-def open_log(path: Path) -> Iterator[IO[bytes]]:
-    """The log of a program that starts. On a full disk the program runs without it."""
+def open_log(path: Path) -> IO[bytes]:
+    """The log of a program that starts, for the caller to close. On a full disk the program runs without it."""
     rotate(path)
     try:
-        log = path.open("ab")
+        return path.open("ab")
     except OSError as error:
         console.line_now_and_then(f"{path}: {error.strerror}.")
-        log = Path(os.devnull).open("ab")  # noqa: SIM115  (closed below)
-    with log:
-        yield log
+        return Path(os.devnull).open("ab")
 
 
 def rotate_all(folder: Path, limit: int = LIMIT) -> None:
