@@ -301,7 +301,7 @@ METADATA_NETWORKS = endpoints.METADATA
 LIMITS_URL = env.str("EMIC_LIMITS_URL", CELERY_BROKER_URL)  # Valkey, where workers share the limits of endpoints
 
 UNDO_SECONDS = 30
-PLACE_SECONDS = 2  # for which a web process draws sheets with the campaign and stage as it read them last
+PLACE_SECONDS = 2  # for which a web process draws sheets with campaign, stage and unusable items as it read them last
 
 LOGGING = {
     "version": 1,

@@ -1,12 +1,9 @@
 # ruff: noqa: S608  (only names of columns are put into the statements)
 """Assignments as a sheet needs them. What those of one campaign's cohort share is read once, not joined to each."""
 
-import time
 from collections.abc import Sequence
 from typing import Any
 
-from django.conf import settings
-from django.db import connection
 from django.db.models import Model, QuerySet
 
 from annotation.models import (
@@ -19,6 +16,7 @@ from annotation.models import (
     SheetVersion,
     Unit,
 )
+from annotation.queries.recent_rows import RecentRows
 from benchmarks.models import Benchmark, Image, Item, ItemFact, ItemImage, Stage
 from jobs.queries.statements import JoinedColumns, fetch
 from people.models import Cohort, Rater
@@ -32,7 +30,7 @@ SELECT {PLACE.sql} FROM annotation_campaigncohort cc
   JOIN benchmarks_stage st ON st.id = c.stage_id JOIN benchmarks_benchmark b ON b.id = st.benchmark_id
   JOIN annotation_sheetversion v ON v.id = c.sheet_version_id
   LEFT JOIN annotation_ruleversion rv ON rv.id = c.rule_version_id
-WHERE cc.id = %s
+WHERE cc.id = %(id)s
 """
 # What a sheet says of these. Anything else, as the person, is read when it is asked for.
 ONLY = {
@@ -61,29 +59,13 @@ RESERVED = HELD + "NOT a.packed"
 PACKED = HELD + "a.packed ORDER BY a.id"
 
 
-# Rows as this process read them last, with the time. All that a decision needs is read anew under the lock (see gate.py
-# and locked_state.py): of these rows sheets are drawn.
-_places: dict[int, tuple[float, tuple[Any, ...]]] = {}
-MOST_PLACES = 512
-
-
-def _place_row(cohort_id: int) -> tuple[Any, ...]:
-    """What this process read within `PLACE_SECONDS` is used again; what a transaction may take back is not kept."""
-    now = time.monotonic()
-    read_at, row = _places.get(cohort_id, (float("-inf"), ()))
-    if now - read_at < settings.PLACE_SECONDS:
-        return row
-    row = fetch(PLACE_SQL, [cohort_id])[0]
-    if not connection.in_atomic_block:
-        if len(_places) >= MOST_PLACES:
-            _places.clear()
-        _places[cohort_id] = (now, row)
-    return row
+# All that a decision needs is read anew under the lock (see gate.py and locked_state.py): of these sheets are drawn.
+PLACES = RecentRows(PLACE_SQL)
 
 
 def load_campaign_cohort(cohort_id: int) -> CampaignCohort:
     """A campaign's cohort with the campaign, its stage, benchmark and sheet, as they were up to two seconds ago."""
-    parts = PLACE.read(_place_row(cohort_id))
+    parts = PLACE.read(PLACES.fetch(cohort_id))
     place: CampaignCohort = parts["cc"]
     place.cohort, place.campaign = parts["co"], parts["c"]
     place.campaign.stage, place.campaign.sheet_version, place.campaign.rule_version = (

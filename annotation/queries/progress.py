@@ -14,6 +14,7 @@ from datetime import datetime
 from django.db.models import Max
 
 from annotation.models import Campaign, CampaignCohort, Participation
+from annotation.queries.recent_rows import RecentRows
 from annotation.queries.sql import AVAILABLE
 from benchmarks.models import Stage
 from jobs.queries.statements import fetch
@@ -34,7 +35,8 @@ SELECT cohort_id, sum(submitted), sum(wanted) FROM (
   UNION ALL SELECT cohort_id, -submitted, -wanted FROM ({UNUSABLE}) unusable
 ) counts GROUP BY cohort_id
 """
-UNUSABLE_SUMS = f"SELECT coalesce(sum(submitted), 0), coalesce(sum(wanted), 0) FROM ({UNUSABLE}) unusable"
+OF_COHORT = UNUSABLE.replace("%(cohorts)s", "ARRAY[%(id)s::bigint]")
+UNUSABLE_SUMS = RecentRows(f"SELECT coalesce(sum(submitted), 0), coalesce(sum(wanted), 0) FROM ({OF_COHORT}) unusable")
 
 
 @dataclass(frozen=True)
@@ -74,8 +76,10 @@ def progress_of(cohort_ids: Iterable[int]) -> dict[int, Progress]:
 
 
 def usable_progress(cohort_id: int, tallied: Progress) -> Progress:
-    """The same, from the sums of the tallies that the caller has just read."""
-    [(submitted, wanted)] = fetch(UNUSABLE_SUMS, {"cohorts": [cohort_id]})
+    """The same, from the sums of the tallies that the caller has just read. What is left out of them may be as it was
+    `PLACE_SECONDS` ago.
+    """
+    submitted, wanted = UNUSABLE_SUMS.fetch(cohort_id)
     return Progress(tallied.submitted - int(submitted), tallied.wanted - int(wanted))
 
 

@@ -8,10 +8,11 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.models import Campaign, CampaignCohort
-from annotation.queries import assignments
+from annotation.queries import assignments, progress, recent_rows
+from annotation.queries.progress import Progress
 from annotation.services.answers.locked_state import lock_assignment
 from annotation.services.queue import next_work
-from benchmarks.models import Stage
+from benchmarks.models import Item, Stage
 from people.models import CohortMember
 from tests.annotation.queue.factories import NOON, a_person, an_open_campaign, get_campaign_cohort, rate
 
@@ -23,8 +24,9 @@ def clock(monkeypatch: pytest.MonkeyPatch, settings: Any) -> Iterator[list[float
     """Seconds, which the test moves on."""
     seconds = [1000.0]
     settings.PLACE_SECONDS = 2
-    monkeypatch.setattr(assignments, "_places", {})
-    monkeypatch.setattr(assignments.time, "monotonic", lambda: seconds[0])
+    for rows in (assignments.PLACES, progress.UNUSABLE_SUMS):
+        monkeypatch.setattr(rows, "_rows", {})
+    monkeypatch.setattr(recent_rows.time, "monotonic", lambda: seconds[0])
     yield seconds
 
 
@@ -57,6 +59,16 @@ def test_what_a_transaction_may_take_back_is_not_kept(clock: list[float], seat: 
         assert assignments.load_campaign_cohort(seat.pk).campaign.name == "Never"
         transaction.set_rollback(True)
     assert assignments.load_campaign_cohort(seat.pk).campaign.name != "Never"
+
+
+def test_withdrawn_items_leave_the_progress_two_seconds_later(clock: list[float], seat: CampaignCohort) -> None:
+    assert progress.usable_progress(seat.pk, Progress(0, 6)) == Progress(0, 6)
+    Item.objects.filter(pk=Item.objects.values("pk")[:1]).update(withdrawn_at=timezone.now())
+    clock[0] += 1.9
+    assert progress.usable_progress(seat.pk, Progress(0, 6)) == Progress(0, 6)
+    clock[0] += 0.1
+    assert progress.usable_progress(seat.pk, Progress(0, 6)) == Progress(0, 5)
+    assert progress.progress_of([seat.pk])[seat.pk] == Progress(0, 5), "pages of managers never wait"
 
 
 def test_pauses_and_ended_memberships_hold_at_once(clock: list[float], seat: CampaignCohort) -> None:
