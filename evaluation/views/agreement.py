@@ -142,7 +142,8 @@ def recompute(request: HttpRequest, slug: str) -> HttpResponse:
         messages.info(request, _("The report is being recomputed. The page updates when it is ready."))
     else:
         messages.info(request, _("These results are not cached. They are computed on every visit."))
-    return redirect(reverse("evaluation:agreement", args=[slug]) + "?" + urlencode(selection.to_params()))
+    order = [(PARAM, request.GET[PARAM])] if PARAM in request.GET else []
+    return redirect(reverse("evaluation:agreement", args=[slug]) + "?" + urlencode(selection.to_params() + order))
 
 
 @login_required

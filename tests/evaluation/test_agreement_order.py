@@ -96,6 +96,16 @@ def test_heads_say_the_order_and_turn_it_round(world: World, campaign: Campaign)
     assert [names(one) for one in tables(part)] == [names(one) for one in tables(page)] == ["BE", "EB"]
 
 
+def test_cleared_filters_and_a_recompute_keep_the_order(world: World, campaign: Campaign) -> None:
+    for order, query in (("", ""), ("&order=-value", "?order=-value")):
+        page = page_of(world, f"since={NOON:%Y-%m-%d}{order}")
+        assert f'href="/b/{world.benchmark.slug}/agreement/{query}">Clear filters' in page
+    address = f"/b/{world.benchmark.slug}/agreement/recompute/?cohort={world.egypt.pk}"
+    for order in ("", "&order=-value"):
+        reply = world.client(world.mara).post(address + order)
+        assert reply["Location"].endswith(f"/agreement/?cohort={world.egypt.pk}{order}")
+
+
 def test_files_and_the_headline_stay_in_their_own_order(world: World, campaign: Campaign) -> None:
     plain, ordered = page_of(world, "by=cohort"), page_of(world, "by=cohort&order=-name")
     assert "order=" not in "".join(re.findall(r'href="[^"]*\.(?:csv|json|tex)[^"]*"', ordered))
