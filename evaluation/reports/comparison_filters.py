@@ -32,7 +32,7 @@ def comparison_filters(
     catalogue: Catalogue, selection: Selection, own: Own, language: str, offered: Collection[str] | None = None
 ) -> dict[str, Any]:
     """`own`: name, values and the chosen one of the page's own selects; shown where there is a choice. `offered`: as
-    of `task_selects`."""
+    of `task_selects`. Returns `question` besides the filters: what was asked, also where there is nothing to choose."""
     stage = next(s for s in catalogue.stages if s.key == selection.stage)
     campaigns = [c for c in stage.campaigns if c.id in selection.campaigns]
     selects = [build_select(name, str(OWN_LABELS[name]), dict(v), chosen) for name, v, chosen in own if len(v) > 1]
@@ -47,7 +47,7 @@ def comparison_filters(
     rest = [
         (name, value) for name, value in other_params(selection, selects) if name not in ("raters", "by", "measure")
     ]
-    return arrange_form(selection, selects) | {"carried": rest}
+    return arrange_form(selection, selects) | {"carried": rest, "question": fields.get(selection.field, "")}
 
 
 def inclusion_text(selection: Selection, catalogue: Catalogue, language: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from typing import Any
 
 import numpy as np
@@ -138,6 +139,13 @@ def test_one_rater_gives_no_interval_and_a_constant_model_no_value(world: World,
     page = world.client(world.mara).get("/b/simulated-caire/models/").content.decode()
     assert "No value:" in page
     assert "No interval: fewer than 3 raters" in page
+
+
+@pytest.mark.parametrize("name", ["models", "judge"])
+def test_the_question_is_named_where_it_is_the_only_one(world: World, campaign: Campaign, name: str) -> None:
+    page = world.client(world.mara).get(f"/b/simulated-caire/{name}/").content.decode()
+    assert 'name="field"' not in page, "there is nothing to choose"
+    assert re.search(r'<(h2|p class="headline") dir="auto">How much does this picture have to do with …\?</', page)
 
 
 def test_without_a_model_the_page_says_what_to_do(world: World) -> None:
