@@ -38,6 +38,8 @@ LABELLED, WRITTEN, JUDGED = 12, 3, 6
 """Sheets of each of three people: of pictures, of questions; and how many answers of models each of them rates."""
 WANTED = {"relevance-labels": 3, "sub-categories": 2, "stereotypes": 2}
 SCORE_LIMIT = 23.0
+DOUBTED = 0.06
+"""The share of pictures that a person labels unlike the others."""
 # How much more a model errs where it sees less: the paper's five ways to ask.
 HARDER = {"vlm": 1.0, "vlm_few_shot": 0.8, "llm_entities": 1.3, "llm_country": 1.6, "llm_only": 2.4}
 MISSED = {HERON: {"Egypt": 2, "Brazil": 1, "China": 2}, WREN: {"Egypt": 2, "Brazil": 2, "China": 3}}
@@ -88,11 +90,12 @@ def open_chain(demo: Demo) -> None:
 
 
 def label_pictures(demo: Demo) -> None:
-    """People say what the pictures show, and the limit of the filter is chosen by that."""
+    """People say what the pictures show, not always alike, and the limit of the filter is chosen by that."""
     campaign = campaign_of(SLUG, "relevance-labels")
 
     def label(sheet: SimulatedSheet) -> dict[str, str]:
-        return {"relevant": "irrelevant" if sheet.item.key.endswith("/2") else "relevant"}
+        is_other, is_doubted = sheet.item.key.endswith("/2"), sheet.rng.random() < DOUBTED
+        return {"relevant": "relevant" if is_other == is_doubted else "irrelevant"}
 
     answer_sheets(demo, campaign, label, most=LABELLED)
     stage = stage_of(SLUG, "candidates")
@@ -199,10 +202,7 @@ def ask_models(demo: Demo) -> None:
     for model, missed in MISSED.items():
         unknown = {item.pk for label, n in missed.items() for item in [one for one in items if one.origin == label][:n]}
         for setting in HARDER:
-            rows = [
-                answer_of(item, {"answer": _say(model, setting, item, item.pk not in unknown), "sure": "yes"})
-                for item in items
-            ]
+            rows = [answer_of(item, _reply(model, setting, item, item.pk not in unknown)) for item in items]
             import_model_run(demo, campaign, model, setting, [row | _target(demo, row) for row in rows])
     derive(demo)
 
@@ -212,11 +212,14 @@ def _target(demo: Demo, row: dict[str, Any]) -> dict[str, str]:
     return {"target": next(label for label in demo.cohorts if row["item"].startswith(label))}
 
 
-def _say(model: Model, setting: str, item: Item, knows_picture: bool) -> str:
-    """From the picture a model knows all but some things of some countries; else it errs as much as it sees less."""
+def _reply(model: Model, setting: str, item: Item, knows_picture: bool) -> dict[str, str]:
+    """From the picture a model knows all but some things of some countries; else it errs as much as it sees less. Of
+    what it does not know it is sure half of the time.
+    """
     rng = Random(f"{SEED}/{model.name}/{setting}/{item.origin}/{item.concept}")
     knows = knows_picture if setting == "vlm" else abs(rng.gauss(0, model.noise * HARDER[setting])) < 0.8
-    return NAMES[item.origin][item.concept] if knows else GENERIC[item.concept]
+    name = NAMES[item.origin][item.concept] if knows else GENERIC[item.concept]
+    return {"answer": name, "sure": "yes" if knows or rng.random() < 0.5 else "maybe"}
 
 
 def judge_answers(demo: Demo) -> None:
