@@ -153,8 +153,9 @@ def cohort_ratings(selection: Selection, cohort: int) -> CohortRatings:
 
 
 def pooled_ratings(selection: Selection) -> tuple[Ratings, list[int]]:
-    """The ratings of all cohorts and conditions in one, and the units' ids in the order of their numbers."""
-    rows = rating_rows(selection)
+    """The ratings of all cohorts and conditions in one, and the units' ids in the order of their numbers. A model's
+    rating, which is there once for each cohort that was asked, counts once."""
+    rows = rating_rows(selection, dated="model" in selection.raters)
     order = _rater_order(selection, rows)
     return _renumber(rows, order, selection.repeats), [int(u) for u in np.unique(rows["unit"])]
 

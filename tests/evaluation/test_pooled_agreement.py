@@ -1,15 +1,17 @@
 """Agreement over all cohorts together, where a stage asks no cohort about itself."""
 
+import re
 from typing import Any
 
 import pytest
 
-from annotation.models import Annotation, Campaign
+from annotation.models import Annotation, Assignment, Campaign, Rating, Unit
 from benchmarks.models import Stage
 from evaluation.reports.board_agreement import compute
-from people.models import Cohort
+from people.models import Cohort, Rater
 from tests.annotation.chain.disputed_scene import a_willing_person
 from tests.annotation.chain.factories import a_stage, answer, claim_sheet, create_open_campaign, items, points
+from tests.evaluation.data import NOON
 from tests.personas import World
 
 pytestmark = pytest.mark.django_db
@@ -73,6 +75,36 @@ def test_the_page_and_its_files_show_all_cohorts_first_and_count_once(world: Wor
         assert text.index("All cohorts") < text.index("Brazil")
     alone = client.get(f"{base}/?stage=pairs&by=cohort").content.decode()
     assert "<bdi>All cohorts</bdi>" not in alone and '<option value="cohort" selected>' in alone
+
+
+def answer_by_model(world: World, campaign: Campaign, code: str) -> None:
+    """A model's answer to every item, of no cohort."""
+    rater = Rater.objects.create(kind=Rater.Kind.MODEL, team=world.team, name="Onlooker")
+    for unit in Unit.objects.filter(item__stage=campaign.stage):
+        assignment = Assignment.objects.create(
+            campaign=campaign, unit=unit, rater=rater, state="submitted", in_hand=False, reserved_at=NOON,
+            shown_at=NOON, changed_at=NOON,
+        )  # fmt: skip
+        annotation = Annotation.objects.create(
+            assignment=assignment, rater=rater, version=1, client_key=f"m-{assignment.pk}", answers={"good": code},
+            sheet_version=campaign.sheet_version, language="en", shown_at=NOON, submitted_at=NOON,
+        )  # fmt: skip
+        Rating.objects.create(
+            annotation=annotation, campaign=campaign, unit=unit, rater=rater, field="good", code=code,
+            value=float(code),
+        )  # fmt: skip
+
+
+def test_a_model_beside_three_cohorts_counts_once_for_each_item(world: World, campaign: Campaign) -> None:
+    answer_by_model(world, campaign, "1")
+    address = f"/b/{world.benchmark.slug}/disagreement/?stage=pairs&raters="
+    pages = {kind: world.client(world.mara).get(address + kind) for kind in ("people", "both", "models")}
+    assert {kind: page.status_code for kind, page in pages.items()} == dict.fromkeys(pages, 200)
+    html = pages["both"].content.decode()
+    row = html.split("pairs-015</bdi>", 1)[1].split("</tr>", 1)[0]
+    assert "<bdi>0</bdi> <small>× 3</small>" in row and "<bdi>1</bdi> <small>× 1</small>" in row
+    assert re.findall(r'class="num" data-l="Raters">(\d+)<', row) == ["4"], "three people and the model"
+    assert "20 items with fewer raters are left out." in pages["models"].content.decode()
 
 
 def test_cohorts_stay_apart_where_each_is_asked_about_itself(world: World, stage: Stage, campaign: Campaign) -> None:
