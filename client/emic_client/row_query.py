@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic
 
@@ -117,7 +117,7 @@ class RowQuery(Generic[R]):
             self.changed_after = reply.headers.get("x-emic-changed-after")
             announced = int(reply.headers.get("x-emic-rows", "-1"))
             try:
-                for line in reply.iter_lines():
+                for line in split_lines(reply.iter_bytes()):
                     if line:
                         number += 1
                         yield line
@@ -146,6 +146,23 @@ class RowQuery(Generic[R]):
 def _append(columns: Mapping[str, list[Any]], row: Mapping[str, Any]) -> None:
     for name, values in columns.items():
         values.append(row.get(name))
+
+
+def split_lines(blocks: Iterable[bytes]) -> Iterator[str]:
+    """The lines of a text in blocks. Only a line feed ends one: within a row JSON may hold every other separator.
+
+    >>> list(split_lines([b"a\\xe2\\x80", b"\\xa8b\\nc", b"\\n"])) == ["a\\u2028b", "c"]
+    True
+    """
+    rest: list[bytes] = []
+    for block in blocks:
+        first, *others = block.split(b"\n")
+        rest.append(first)
+        for line in others:
+            yield b"".join(rest).decode()
+            rest = [line]
+    if last := b"".join(rest):
+        yield last.decode()
 
 
 def _broken(number: int, announced: int) -> str:

@@ -97,6 +97,20 @@ def test_files_hold_all_rows(world: World, campaign: Campaign, connect: Connect,
     assert str(written.schema.field("submitted_at").type) == "timestamp[us, tz=UTC]"
 
 
+def test_a_text_with_line_separators_is_one_row(
+    world: World, campaign: Campaign, connect: Connect, tmp_path: Path
+) -> None:
+    """JSON keeps these as they are; what is copied from a page or a PDF has them."""
+    item, text = world.items[0], "one\u2028two\u2029three\x85four\x1cfive"
+    item.text = text
+    item.save()
+    query = connect(world.mara).benchmarks.get(world.benchmark.slug).items()
+    assert [row.text for row in query if row.key == item.key] == [text]
+    assert query.to_ndjson(tmp_path / "items.jsonl") == query.count()
+    with (tmp_path / "items.jsonl").open(newline="\n") as file:
+        assert [json.loads(line) for line in file] == list(query.to_dicts())
+
+
 def broken(lines: int, announced: int | None, error: Exception | None = None) -> RowQuery[records.Rating]:
     def body() -> Any:
         for number in range(lines):
