@@ -182,7 +182,8 @@ def _step(
     work.check()
     with transaction.atomic():
         Team.objects.select_for_update(no_key=True).get(pk=place.team.pk)
-        if Run.objects.filter(pk=run.pk).exclude(withdrawn_at=None).exists():
+        locked_run = Run.objects.select_for_update(no_key=True).get(pk=run.pk)  # who withdraws it waits for the step
+        if locked_run.withdrawn_at:
             raise JobFailed(_("This run was withdrawn meanwhile. Start a new import."))
         place.campaign.refresh_from_db(fields=["state"])
         placed = answer_samples.match_items(batch, file, description, place.sheet, place.campaign.stage)
