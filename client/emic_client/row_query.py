@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic
 
@@ -52,17 +53,11 @@ class RowQuery(Generic[R]):
 
     def to_ndjson(self, path: str | Path) -> int:
         """Write one row a line; returns how many. A file of this name is replaced once all rows are there."""
-        target = Path(path)
-        part = target.with_name(f"{target.name}.part")
         number = 0
-        try:
-            with part.open("w", encoding="utf-8", newline="\n") as file:
-                for line in self._lines():
-                    file.write(f"{line}\n")
-                    number += 1
-            part.replace(target)
-        finally:
-            part.unlink(missing_ok=True)
+        with _replaced(path) as part, part.open("w", encoding="utf-8", newline="\n") as file:
+            for line in self._lines():
+                file.write(f"{line}\n")
+                number += 1
         return number
 
     def to_pandas(self) -> pandas.DataFrame:
@@ -80,13 +75,14 @@ class RowQuery(Generic[R]):
         return pd.DataFrame(series)
 
     def to_parquet(self, path: str | Path) -> int:
-        """Write a Parquet file; returns the number of rows. What is JSON becomes text. Needs emic-client[parquet]."""
+        """Write a Parquet file; returns the number of rows. A file of this name is replaced once all rows are there.
+        What is JSON becomes text. Needs emic-client[parquet]."""
         import pyarrow.parquet as pq
 
         shapes = shapes_of(self._kind)
         schema = _arrow_schema(shapes)
         number = 0
-        with pq.ParquetWriter(str(path), schema) as writer:
+        with _replaced(path) as part, pq.ParquetWriter(str(part), schema) as writer:
             for columns in self._blocks(shapes):
                 writer.write_table(_arrow_table(columns, shapes, schema))
                 number += len(next(iter(columns.values())))
@@ -141,6 +137,18 @@ class RowQuery(Generic[R]):
                 columns = {name: [] for name in shapes}
         if next(iter(columns.values())):
             yield columns
+
+
+@contextmanager
+def _replaced(path: str | Path) -> Iterator[Path]:
+    """Where to write; it takes the place of the file once it is whole."""
+    target = Path(path)
+    part = target.with_name(f"{target.name}.part")
+    try:
+        yield part
+        part.replace(target)
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def _append(columns: Mapping[str, list[Any]], row: Mapping[str, Any]) -> None:

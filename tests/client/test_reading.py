@@ -139,6 +139,15 @@ def test_a_broken_stream_raises_and_leaves_no_file(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["rows.jsonl"] and target.read_text() == "earlier\n"
 
 
+def test_a_broken_stream_leaves_an_earlier_parquet_file_as_it_is(tmp_path: Path) -> None:
+    target = tmp_path / "rows.parquet"
+    assert broken(3, 3).to_parquet(target) == 3
+    with pytest.raises(emic_client.BrokenStream):
+        broken(2, 3).to_parquet(target)
+    assert [path.name for path in tmp_path.iterdir()] == ["rows.parquet"]
+    assert pq.read_table(target).num_rows == 3
+
+
 def test_agreement_is_the_apis_number_by_number(world: World, campaign: Campaign, connect: Connect) -> None:
     benchmark = connect(world.mara).benchmarks.get(world.benchmark.slug)
     report = benchmark.agreement(measure="alpha_ordinal")
