@@ -228,6 +228,22 @@ def test_predictions_are_of_model_raters_and_rankings_are_kept_with_the_answer(w
     assert any("ranking (35)" in note for note in job.result["notes"])
 
 
+def test_a_column_that_stays_with_the_item_is_no_other_because_of_its_name(world: World) -> None:
+    """The title is shown, so the text stays with the item; so does a country that is chosen to, and is none."""
+    data = {"title": "A lamp", "text": "Made of brass.", "text_": "and glass", "file": "a.wav", "country": "Atlantis"}
+    result = [{"from_name": "kind", "type": "choices", "value": {"choices": ["food"]}}]
+    task = {"id": 1, "data": data, "annotations": [{"completed_by": 1, "result": result}]}
+    uploads = [("export.json", json.dumps([task]).encode())]
+    importer = ForeignImporter(world, uploads)
+    job = importer.run(uploads, roles={})
+    assert set(outcomes(job)) == {("created", "")}
+    item = Item.objects.get(stage=importer.stage)
+    assert (item.key, item.text, item.origin) == ("1", "A lamp", "")
+    assert item.context == {
+        "text__": "Made of brass.", "text_": "and glass", "file_": "a.wav", "country_": "Atlantis",
+    }  # fmt: skip
+
+
 def test_raters_may_be_mapped_to_names_and_models(world: World) -> None:
     importer, _job = bring(world, *LABEL_STUDIO, raters={"2": "Ana", "3": "gpt-x"}, models=["3"])
     raters = set(importer.live().values_list("rater__kind", "rater__name"))

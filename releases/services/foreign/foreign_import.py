@@ -28,7 +28,7 @@ from annotation.services.files.answer_files import check_not_withdrawn, load_tar
 from annotation.services.files.rows import ImportTarget
 from annotation.services.files.writing import analyze
 from benchmarks.imports.problems import RowProblem, SourceProblem
-from benchmarks.imports.records import Defaults, Row, from_manifest
+from benchmarks.imports.records import LENGTHS, Defaults, Row, from_manifest
 from benchmarks.imports.sources import ZipFiles
 from benchmarks.imports.vocabulary import Vocabulary, vocabulary_of
 from benchmarks.models import Item, Stage
@@ -243,10 +243,9 @@ class ForeignImport:
     def _prepare(self, number: int, item: ForeignItem) -> PreparedRow:
         """The item's row as a manifest would have it; its picture is stored."""
         self.work.keep_lease()
-        context = {name: value for name, value in item.context.items() if name not in self.mapping.dropped}
-        row = {self.mapping.roles.get(name) or name: value for name, value in context.items()}
-        row |= {"key": item.key, "text": item.text}
-        named = from_manifest(number, {**row, "file": "picture" if item.picture else ""}, self.words, Defaults())
+        row = _named_columns(item, self.mapping)
+        row |= {"key": item.key, "text": item.text, "file": "picture" if item.picture else ""}
+        named = from_manifest(number, row, self.words, Defaults())
         if isinstance(named.found, RowProblem):
             return PreparedRow(named, problem=named.found)
         if not item.picture or not named.found.file:
@@ -267,6 +266,19 @@ class ForeignImport:
         if differs and item.size:
             return PreparedRow(named, problem=_size_problem(item.size, (image.width, image.height)))
         return PreparedRow(Row(number, named.name, replace(named.found, file=name[-500:])), image)
+
+
+def _named_columns(item: ForeignItem, mapping: ForeignMapping) -> dict[str, Any]:
+    """An item's further columns by the names of a manifest. One that stays with the item and has such a name by chance,
+    as `text` beside a title that is shown, is called `text_`: else it would be taken for that, or be replaced by it."""
+    columns = {name: value for name, value in item.context.items() if name not in mapping.dropped}
+    row = {}
+    for name, value in columns.items():
+        own_name = name
+        while own_name in LENGTHS or (own_name != name and own_name in columns):
+            own_name += "_"
+        row[mapping.roles.get(name) or own_name] = value
+    return row
 
 
 def _size_problem(size: tuple[int, int], stored: tuple[int, int]) -> RowProblem:
