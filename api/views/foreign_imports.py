@@ -92,9 +92,26 @@ def _look(stored: StoredForeign, stage: Stage, content: dict[str, Any]) -> tuple
         text = _("The mapping has no member “%(name)s” with such a value.") % {"name": error}
         raise refused(f"mapping/{error}", text) from error
     try:
-        return look_into(stored.open_files(), chosen, stage)
+        scan, mapping = look_into(stored.open_files(), chosen, stage)
     except SourceProblem as error:
         raise refused("files", str(error)) from error
+    _check_targets(mapping)
+    return scan, mapping
+
+
+def _check_targets(mapping: ForeignMapping) -> None:
+    """The form refuses this as well: of two values only one would stay. Raises Refused."""
+    texts = {
+        "answers": _("“%(name)s” goes where another question goes already: “%(target)s”. Say in the mapping which."),
+        "roles": _("“%(name)s” is what another column is already: “%(target)s”. Say in the mapping which."),
+    }
+    for member, targets in (("answers", mapping.answers or {}), ("roles", mapping.roles)):
+        taken: set[str] = set()
+        for name, target in targets.items():
+            if target in taken:
+                text = texts[member] % {"name": name[:60], "target": target[:60]}
+                raise refused(f"mapping/{member}", text)
+            taken.add(target)
 
 
 def _campaign(benchmark: Benchmark, stage: Stage, user: User, content: dict[str, Any]) -> Campaign | None:

@@ -72,6 +72,21 @@ def test_what_is_wrong_is_named(world: World, campaign: Campaign) -> None:
     assert not Job.objects.filter(kind="import_foreign").exists()
 
 
+def test_two_questions_or_columns_with_one_place_are_refused_and_lose_nothing(world: World, campaign: Campaign) -> None:
+    client = program(world.mara, "write")
+    posted = body(client, campaign.stage, campaign=campaign.pk, cohort="Egypt")
+    wrong = {"answers": {"kind": "kind", "tags": "kind"}, "roles": {"country": "origin", "image": "origin"}}
+    for member, value in wrong.items():
+        for reply in (
+            start(client, {**posted, "mapping": {member: value}}, key=member),
+            send(client, "POST", f"{B}imports:preview/", {**posted, "mapping": {member: value}}),
+        ):
+            assert reply.status_code == 422, reply.content
+            assert reply.json()["errors"][0]["pointer"] == f"/mapping/{member}"
+            assert "already" in reply.json()["detail"]
+    assert not Job.objects.filter(kind="import_foreign").exists()
+
+
 def test_hostile_files_are_refused_and_change_nothing(world: World, campaign: Campaign) -> None:
     client = program(world.mara, "write")
     hostile = [
