@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Count
 from django.utils.translation import get_language
 
 from annotation.fields.contract import localise
@@ -148,8 +147,8 @@ def _example(stages: Sequence[Stage], agreement: PublicAgreement | None) -> Exam
         return None
     uses = {use.item_id: use for use in sample_pictures([stage], SAMPLE)[stage.pk] if may_be_shared(use.licence)}
     counts: dict[tuple[int, int], Counter[str]] = defaultdict(Counter)
-    for item, cohort, code, n in _code_counts(stage, field, uses):
-        counts[item, cohort][code] += n
+    for (item, cohort, _rater), code in _latest_codes(stage, field, uses).items():
+        counts[item, cohort][code] += 1
     if not counts:
         return None
     (item, cohort_id), chosen = max(counts.items(), key=lambda row: (row[1].total(), row[0]))
@@ -168,16 +167,20 @@ def _first_coded(stage: Stage) -> Field | None:
     return field if field.spec.level(field.config) == "ordinal" and 1 < len(codes) <= MOST_CODES else None
 
 
-def _code_counts(stage: Stage, field: Field, items: Iterable[int]) -> Iterable[tuple[int, int, str, int]]:
+def _latest_codes(stage: Stage, field: Field, items: Iterable[int]) -> dict[tuple[int, int, int], str]:
+    """By item, cohort and person, the code that they gave last: one person who answered in two campaigns is one."""
     shown = list(items)
     left_out = answers_left_out(stage.benchmark).filter(assignment__unit__item__in=shown).values_list("pk", flat=True)
     rows = (
         Rating.objects.filter(unit__item__in=shown, campaign__stage=stage, field=field.key, live=True)
         .filter(counted=True, rater__kind=Rater.Kind.PERSON, cohort__isnull=False, unit__item__withdrawn_at=None)
         .exclude(annotation__in=list(left_out))
+        .order_by("annotation__submitted_at", "annotation")
     )
-    counted = rows.order_by().values_list("unit__item", "cohort", "code").annotate(n=Count("pk"))
-    return [(item, cohort, code, n) for item, cohort, code, n in counted]
+    return {
+        (item, cohort, rater): code
+        for item, cohort, rater, code in rows.values_list("unit__item", "cohort", "rater", "code")
+    }
 
 
 def _example_of(use: ItemImage, cohort: Cohort, field: Field, counts: Counter[str]) -> Example:

@@ -10,10 +10,11 @@ from annotation.models import Campaign
 from annotation.services.answers import consent
 from benchmarks.models import Benchmark, ItemImage
 from evaluation import tasks
+from people.models import User
 from releases.models import Release, WithheldFile
 from tests.api.clients import program
 from tests.api.test_protocol import send
-from tests.evaluation.data import of_condition, table
+from tests.evaluation.data import an_open_campaign, of_condition, table
 from tests.evaluation.test_board_column import rated  # noqa: F401  (a fixture)
 from tests.personas import World, make_benchmark
 
@@ -64,6 +65,18 @@ def test_without_a_licence_or_three_people_no_picture_is_shown(world: World, rat
     license_pictures(world)
     consent.withdraw(world.tarek, world.team, timezone.now())
     assert "<img" not in Client().get(open_page(world)).content.decode(), "two people are left"
+
+
+def test_two_people_who_answered_twice_are_two_people(world: World, rated: Campaign) -> None:  # noqa: F811
+    make_public(world)
+    license_pictures(world)
+    consent.withdraw(world.tarek, world.team, timezone.now())
+    two = [world.nour, User.objects.get(email="egypt-1@example.org")]
+    again = an_open_campaign(world, name="Round two")
+    table(again, world.egypt, of_condition(world.items, "natural")[:3], dict.fromkeys(two, "555"))
+    tasks.renew_board(world.benchmark.pk)
+    page = Client().get(open_page(world)).content.decode()
+    assert "<img" not in page and "4 people" not in page and "n = " in page
 
 
 def test_no_answer_is_shown_where_a_release_withholds_some(world: World, rated: Campaign) -> None:  # noqa: F811
