@@ -1,15 +1,17 @@
 """Pictures, members as pseudonyms, second reviews and collections by REST: what is there, and who may have it."""
 
 import hashlib
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.test import Client
 from django.utils import timezone
 
-from annotation.models import Annotation, ItemSource, SecondReviewShare
+from annotation.models import Annotation, ItemSource, SecondReviewShare, Upload
 from benchmarks.models import ItemImage, Stage
 from benchmarks.services.images import store_image
+from people.models import Consent
 from predictions.models import Collection
 from tests.annotation.chain.factories import a_stage
 from tests.api.clients import pages, program
@@ -82,6 +84,25 @@ def test_a_picture_of_somebody_who_withdrew_is_gone(world: World, pictures: list
     world.items[1].save(update_fields=["withdrawn_at"])
     problem(client.get(url), 404, "not-found")
     assert len(client.get(f"{B}images/").json()["results"]) == 2
+
+
+def test_a_picture_that_was_sent_after_the_withdrawal_is_read_by_nobody(world: World, pictures: list[bytes]) -> None:
+    """As its answer, which is kept and is in no file. One that was sent before there was any consent is read."""
+    give_picture(world, 2, png(60, 40, seed=9))
+    campaign = an_open_campaign(world)
+    [answer] = give_ratings(campaign, world.egypt, world.nour, {world.items[2]: "3"}, because="no_consent")
+    Consent.objects.filter(user=world.nour).delete()
+    data = png(60, 40, seed=7)
+    image, _new = store_image(world.team, data, name="brought")
+    Upload.objects.create(assignment=answer.assignment, image=image, at=timezone.now())
+    client, url = program(world.mara, "export"), f"{B}images/{image.sha256}/"
+    assert client.get(url).status_code == 200
+    early = answer.submitted_at - timedelta(days=1)
+    values = {"version": world.consent_version, "language": "en", "given_at": early, "withdrawn_at": early}
+    Consent.objects.create(user=world.nour, **values)
+    problem(client.get(url), 404, "not-found")
+    assert image.sha256 not in str(client.get(f"{B}images/").json())
+    assert image.sha256 not in str(client.get(f"{B}images/?stage={world.stage.key}").json())
 
 
 def test_members_are_pseudonyms_but_for_who_manages_the_cohort_by_admin(world: World) -> None:
