@@ -4,6 +4,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
+from django.db.models import Q, QuerySet
 from django.http import Http404
 from django.urls import reverse
 from django.utils import timezone
@@ -14,6 +15,7 @@ from rest_framework.response import Response
 from annotation.access import campaign_for
 from annotation.forms.campaigns import CampaignForm
 from annotation.models import Assignment, Campaign, CampaignCohort
+from annotation.queries.answers import answers_left_out
 from annotation.queries.coverage import CoverageFilter, coverage_page
 from annotation.services.campaigns import lifecycle
 from api.protocol.contents import check_form, form_data, problem, step
@@ -27,11 +29,13 @@ from api.views.base import ResourceView
 from benchmarks.access import Can, benchmark_for
 from benchmarks.models import Benchmark, Stage
 from jobs.formats.numbers import parse_int
-from people.models import Cohort, Rater, User
+from people.models import Cohort, Consent, Rater, User
 
 TEXTS = ("name", "summary", "state", "conditions")
 TIMES = ("opens_on", "closes_on", "created_at", "opened_at", "closed_at")
 CHOSEN = ("name", "summary", "opens_on", "closes_on", "conditions")
+State = Assignment.State
+ANSWERED = (State.SUBMITTED, State.RETURNED, State.ACCEPTED, State.REJECTED)
 COVERAGE = (
     query_parameter("by", "concept or item."),
     query_parameter("show", "missing or holes; all without it."),
@@ -208,12 +212,25 @@ class AssignmentList(CampaignView):
                reply=page_of_shape(shapes.AssignmentLine))  # fmt: skip
     def get(self, request: Request, slug: str, campaign_id: int) -> Response:
         campaign = self.campaign(request, slug, campaign_id, "work_on")
-        rows = Assignment.objects.filter(campaign=campaign)
+        rows = _readable_assignments(campaign)
         rows = rows.select_related("unit__item", "rater", "participation__cohort__cohort")
         name = campaign.stage.benchmark.pseudonym
         return page_of(
             request, rows, "assignments", lambda page: [assignment_json(row, name) for row in page], campaign.pk
         )
+
+
+def _readable_assignments(campaign: Campaign) -> QuerySet[Assignment]:
+    """Without those of people who withdrew their consent, as in the rows of answers: neither what they answered, nor
+    what else they were given. A name that has assignments and no answers would tell who withdrew."""
+    benchmark = campaign.stage.benchmark
+    consents = Consent.objects.filter(version__team=benchmark.team_id)
+    withdrew = Q(rater__user__in=consents.filter(withdrawn_at__isnull=False).values("user"))
+    withdrew &= ~Q(rater__user__in=consents.filter(withdrawn_at=None).values("user"))
+    left_out = answers_left_out(benchmark).filter(assignment__campaign=campaign)
+    rows = Assignment.objects.filter(campaign=campaign)
+    rows = rows.exclude(pk__in=list(left_out.values_list("assignment", flat=True)))
+    return rows.exclude(withdrew & ~Q(state__in=ANSWERED))
 
 
 def assignment_json(row: Assignment, pseudonym: Callable[[int], str]) -> dict[str, Any]:

@@ -1,12 +1,15 @@
 """Reviews, exclusions, assignments and resolutions by REST: by the rules of their pages."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
-from annotation.models import Annotation, Campaign, Exclusion, Review
+from annotation.models import Annotation, Assignment, Campaign, Exclusion, Review, Unit
+from annotation.services.answers import consent
 from benchmarks.models import Stage
-from people.models import Rater
+from people.models import Consent, Rater
 from tests.annotation.files.test_answer_files import import_answers, rows_of
 from tests.api.clients import program
 from tests.api.test_protocol import problem, send
@@ -67,6 +70,23 @@ def test_assignments_name_people_by_pseudonym(world: World, campaign: Campaign) 
     assert all(row["rater"].startswith("R-") for row in rows) and "Nour" not in str(rows)
     problem(program(world.mara, "read").get(url), 403, "insufficient-scope")
     problem(program(world.reviewer, "export").get(url), 404, "not-found")
+
+
+def test_assignments_of_who_withdrew_are_not_listed(world: World, campaign: Campaign) -> None:
+    """Neither what they answered nor what they skipped: a name with assignments and no answers would tell who."""
+    url, client = f"{B}campaigns/{campaign.pk}/assignments/", program(world.mara, "export")
+    first = Assignment.objects.filter(campaign=campaign).order_by("pk")[0]
+    third = Unit.objects.create(item=first.unit.item, target="Elsewhere")
+    Assignment.objects.create(
+        campaign=campaign, unit=third, rater=first.rater, participation=first.participation, state="skipped",
+        skip_reason="unsure", in_hand=False, reserved_at=first.reserved_at, changed_at=first.changed_at,
+    )  # fmt: skip
+    assert len(client.get(url).json()["results"]) == 3
+    given = first.reserved_at - timedelta(days=1)
+    Consent.objects.filter(user=world.nour).update(given_at=given)
+    consent.withdraw(world.nour, world.team, timezone.now())
+    assert client.get(url).json()["results"] == []
+    assert "R-" not in client.get(f"{B}annotations/?counted=all").content.decode()
 
 
 def test_lists_that_are_empty_are_pages(world: World) -> None:
