@@ -31,6 +31,7 @@ from jobs.services.lifecycle import notify_workers, record_end
 log = logging.getLogger(__name__)
 
 MOST_ATTEMPTS = 10
+MOST_AT_ONCE = 500
 
 
 def claim(job_id: int, at: datetime) -> Job | None:
@@ -81,20 +82,19 @@ def run(job_id: int) -> None:
 
 def requeue_stalled(at: datetime) -> int:
     """Send again what was never received, and what a lost worker held."""
-    Job.objects.filter(state=Job.State.RUNNING, lease_until__lt=at, cancel_asked=True).update(
-        state=Job.State.CANCELLED, finished_at=at
-    )
     lost = Q(state=Job.State.RUNNING, lease_until__lt=at)
-    Job.objects.filter(lost, attempts__gte=F("given_back") + MOST_ATTEMPTS).update(
-        state=Job.State.FAILED,
-        finished_at=at,
-        error=f"The work stopped {MOST_ATTEMPTS} times without saying why. Perhaps the machine has too little memory.",
+    _end_lost(lost & Q(cancel_asked=True), Job.State.CANCELLED, at)
+    _end_lost(
+        lost & Q(attempts__gte=F("given_back") + MOST_ATTEMPTS),
+        Job.State.FAILED,
+        at,
+        f"The work stopped {MOST_ATTEMPTS} times without saying why. Perhaps the machine has too little memory.",
     )
     unheard = Q(state=Job.State.QUEUED) & (
         Q(lease_until__lt=at) | Q(lease_until=None, created_at__lt=at - timedelta(seconds=30))
     )
     sent = 0
-    for job_id in Job.objects.filter(lost | unheard).order_by("pk").values_list("pk", flat=True)[:500]:
+    for job_id in Job.objects.filter(lost | unheard).order_by("pk").values_list("pk", flat=True)[:MOST_AT_ONCE]:
         with transaction.atomic():
             mine = Job.objects.filter(lost | unheard, pk=job_id).update(state=Job.State.QUEUED, lease_until=at + RESEND)
         if mine and notify_workers(job_id):
@@ -102,6 +102,16 @@ def requeue_stalled(at: datetime) -> int:
         elif mine:  # no broker: the next look tries again, not the one in five minutes
             Job.objects.filter(pk=job_id, state=Job.State.QUEUED).update(lease_until=None)
     return sent
+
+
+def _end_lost(lost: Q, state: Job.State, at: datetime, error: str = "") -> None:
+    """End work whose worker is gone: whoever waits for its end hears of it as of any other."""
+    for job in Job.objects.filter(lost).order_by("pk")[:MOST_AT_ONCE]:
+        result = {key: value for key, value in job.result.items() if key != REFUSED}
+        with transaction.atomic():
+            mine = Job.objects.filter(lost, pk=job.pk)
+            if mine.update(state=state, error=error, finished_at=at, lease_until=None, result=result):
+                record_end(job, state)
 
 
 def _requeue(job: Job, wait: timedelta | None, at: datetime) -> None:

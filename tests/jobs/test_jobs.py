@@ -164,6 +164,13 @@ def test_a_lost_worker_that_was_asked_to_stop_is_not_sent_again(counting, world,
     assert state(job) == "running"
     runner.requeue_stalled(timezone.now() + timedelta(minutes=2))
     assert state(job) == "cancelled" and sent == []
+    assert ends_of(job) == ["cancelled"]
+
+
+def ends_of(job: Job) -> list[str]:
+    """The states with which it ended, as webhooks and the feed of events say them."""
+    rows = Event.objects.filter(verb="job.finished", target=f"job:{job.pk}").order_by("pk")
+    return [data["state"] for data in rows.values_list("data", flat=True)]
 
 
 def test_failures_say_what_happened(counting):
@@ -194,6 +201,9 @@ def test_work_that_kills_every_worker_ends(counting, sent):
     Job.objects.filter(pk=job.pk).update(state="running", attempts=runner.MOST_ATTEMPTS, lease_until=timezone.now())
     runner.requeue_stalled(timezone.now() + timedelta(seconds=1))
     assert state(job) == "failed" and sent == []
+    assert ends_of(job) == ["failed"]
+    runner.requeue_stalled(timezone.now() + timedelta(seconds=2))
+    assert ends_of(job) == ["failed"]
 
 
 def test_without_a_broker_it_waits_and_is_sent_later(counting, monkeypatch, django_capture_on_commit_callbacks):
