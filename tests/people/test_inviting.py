@@ -35,6 +35,9 @@ def sends(client: Client, world: World, text: str, **more: Any) -> Any:
         "amina@example.org، Amina\nbayo@example.org،Bayo",
         "email؛note\namina@example.org؛Amina\nbayo@example.org؛Bayo",
         "\n\nName\tE-mail\nAmina\tamina@example.org\n\nBayo\tbayo@example.org",
+        "amina@example.org,Amina\rbayo@example.org,Bayo\r",
+        "amina@example.org,Amina\nbayo@example.org,Bayo\r",
+        "amina@example.org,Amina\r\nbayo@example.org,Bayo\r\n",
     ],
 )
 def test_lists_are_read_as_spreadsheets_write_them(world: World, text: str) -> None:
@@ -65,6 +68,19 @@ def test_an_address_with_a_comma_of_another_script_is_none(world: World) -> None
     text = "amina@example.org,Amina\nomar@example.org،عمر\nbayo@example.org；Bayo,B"
     wrong = "This is not an e-mail address."
     assert addresses(world, text) == [(2, "omar@example.org،عمر", wrong), (3, "bayo@example.org；Bayo", wrong)]
+
+
+def test_a_row_that_ends_with_another_line_end_loses_nobody(world: World) -> None:
+    text = "amina@example.org\nbayo@example.org\rchidi@example.org\ndela@example.org"
+    listed = invite_lists.parse_list(text, world.egypt, timezone.now())
+    assert [line.email.partition("@")[0] for line in listed.valid_rows] == ["amina", "bayo", "chidi", "dela"]
+
+
+def test_a_quotation_mark_without_end_is_an_error_of_its_row(world: World) -> None:
+    text = 'amina@example.org,Amina\nbayo@example.org,"Bayo\n' + "person@example.org,Person\n" * 6000
+    [(number, value, problem)] = addresses(world, text)
+    assert (number, problem) == (2, "The note is longer than 200 characters.")
+    assert value.startswith('bayo@example.org,"Bayo\nperson@example.org'), "nobody is left out in silence"
 
 
 def test_a_list_is_shown_before_it_is_sent_and_nothing_is_sent_by_looking(world: World) -> None:

@@ -86,15 +86,17 @@ def _rows(text: str) -> list[tuple[int, list[str]]]:
     """The rows that are not empty, with their line numbers; separated by comma, semicolon or tab of any script."""
     first = next((line for line in text.splitlines() if line.strip()), "")
     separator = max(SEPARATORS, key=first.count)
-    reader = csv.reader(io.StringIO(text.replace("\x00", "")), delimiter=separator)
-    table = []
+    lines = io.StringIO(text.replace("\x00", ""), newline=None)  # also of a file that ends its lines as old Macs did
+    reader = csv.reader(lines, delimiter=separator)
+    table, end = list[tuple[int, list[str]]](), 0
     try:
         for row in reader:
-            cells = [cell.strip() for cell in row]
+            cells, end = [cell.strip() for cell in row], reader.line_num
             if any(cells):
-                table.append((reader.line_num, cells))
-    except csv.Error:
-        return table
+                table.append((end, cells))
+    except csv.Error:  # a quotation mark without its second one: all that follows is one cell, longer than any may be
+        rest = "\n".join(lines.getvalue().split("\n")[end:])
+        table.append((end + 1, ["", rest[: NOTE + 1]]))
     return table
 
 
