@@ -68,7 +68,8 @@ def _check_head(head: list[str]) -> None:
 
 
 def _json_rows(text: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    for number, line in enumerate(text.splitlines(), start=1):
+    # Not by splitlines(): JSON may hold other line ends of Unicode as they are.
+    for number, line in enumerate(io.StringIO(text, newline=None), start=1):
         if not line.strip():
             continue
         try:

@@ -211,6 +211,11 @@ def test_any_bytes_are_labels_or_a_reason(data: bytes) -> None:
     assert all(label.text for label in labels)
 
 
+def test_a_line_end_of_unicode_within_a_json_text_ends_no_row() -> None:
+    text = '{"label": "Georgia", "note": "one\u2028two"}\r\n{"label": "Yoruba", "note": "a\u0085b"}\n'
+    assert [label.text for label in parse_labels(io.BytesIO(text.encode()))] == ["Georgia", "Yoruba"]
+
+
 def test_the_sample_file_is_one_that_can_be_imported() -> None:
     labels = parse_labels(io.BytesIO("".join(csv_lines(SAMPLE[0], SAMPLE[1:])).encode()))
     assert [label.key for label in labels] == ["georgia", "yoruba"] and labels[0].country == "GE"
