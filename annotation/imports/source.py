@@ -6,6 +6,7 @@
 import csv
 import io
 import json
+import re
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -20,6 +21,7 @@ from jobs.formats.csv_safety import unescape_formula
 
 LONGEST_LINE = 1024**2
 NAMES = ("ratings.jsonl", "ratings.csv")
+TEXT_LINE = re.compile(r"[^\r\n]*(?:\r\n|[\r\n])|[^\r\n]+")  # lines of an old Mac end with a carriage return alone
 Row = tuple[int, Mapping[str, Any] | RowProblem]
 
 
@@ -89,10 +91,11 @@ def _json_rows(first: bytes, file: BinaryIO) -> Iterator[Row]:
 
 def _csv_rows(first: bytes, file: BinaryIO, needs: Sequence[str]) -> Iterator[Row]:
     # Bytes that are not UTF-8 become lone surrogates, so that one bad row does not end the reading.
-    text = (line.decode("utf-8-sig", "surrogateescape") for line in _lines(first, file))
-    table = csv.reader(text, delimiter=max(",;\t", key=first.decode("utf-8", "replace").count))
-    head = [name.strip() for name in next(table, [])]
-    head = ["item" if name == "unit" and "item" not in head else name for name in head]
+    decoded = (line.decode("utf-8-sig", "surrogateescape") for line in _lines(first, file))
+    text = (match[0] for line in decoded for match in TEXT_LINE.finditer(line))
+    start = first.partition(b"\r")[0].decode("utf-8", "replace")
+    table = csv.reader(text, delimiter=max(",;\t", key=start.count))
+    head = _head(table)
     if not set(needs) & set(head) or len(set(head)) < len(head):
         text_ = _("The first line must name the columns, each once, and one of them must be “%(name)s”.")
         raise SourceProblem(text_ % {"name": needs[0]})
@@ -108,6 +111,15 @@ def _csv_rows(first: bytes, file: BinaryIO, needs: Sequence[str]) -> Iterator[Ro
             continue
         if any(cells):
             yield number, _row(head, cells)
+
+
+def _head(table: Iterator[list[str]]) -> list[str]:
+    """The names of the columns; none where the first row cannot be read."""
+    try:
+        head = [name.strip() for name in next(table, [])]
+    except csv.Error:
+        return []
+    return ["item" if name == "unit" and "item" not in head else name for name in head]
 
 
 def _check_header(row: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -50,8 +50,9 @@ def has_known_columns(file: BinaryIO) -> bool:
     (False, False)
     """
     file.seek(0)
-    line = file.readline(LONGEST_LINE).removeprefix(b"\xef\xbb\xbf").strip()
+    start = file.readline(LONGEST_LINE).removeprefix(b"\xef\xbb\xbf").strip()
     file.seek(0)
+    line = next(iter(start.splitlines()), b"")  # lines of an old Mac end with a carriage return alone
     if b"\0" in line or line.startswith((b"[", b"PK", b"PAR1")):
         return False
     text = line.decode("utf-8", "replace")
@@ -62,7 +63,7 @@ def has_known_columns(file: BinaryIO) -> bool:
             return True  # rows are read one by one, and each says what is wrong with it
         head = [_column(str(name)) for name in row] if isinstance(row, dict) else []
     else:
-        head = [_column(name) for name in next(csv.reader([text], delimiter=max(",;\t", key=text.count)), [])]
+        head = _head(text)
     return len(set(head)) == len(head) and ("file" in head or "key" in head)
 
 
@@ -77,8 +78,7 @@ def _csv(file: BinaryIO, pulse: Callable[[], None]) -> Iterator[Row]:
 
 def _csv_rows(text: io.TextIOWrapper, pulse: Callable[[], None]) -> Iterator[Row]:
     first = text.readline(LONGEST_LINE)
-    separator = max(",;\t", key=first.count)
-    head = [_column(name) for name in next(csv.reader([first], delimiter=separator), [])]
+    separator, head = _separator(first), _head(first)
     if "file" not in head and "key" not in head:
         raise SourceProblem(_("The manifest has no column “file”. Its first line must name the columns."))
     if len(set(head)) < len(head):
@@ -101,6 +101,18 @@ def _csv_rows(text: io.TextIOWrapper, pulse: Callable[[], None]) -> Iterator[Row
             yield number, RowProblem("too_many_cells", text_ % {"n": len(cells), "most": len(head)})
             continue
         yield number, _check_row(dict(zip(head, cells, strict=False)))
+
+
+def _separator(first: str) -> str:
+    return max(",;\t", key=first.count)
+
+
+def _head(first: str) -> list[str]:
+    """The columns that a first line names; none where it cannot be read."""
+    try:
+        return [_column(name) for name in next(csv.reader([first], delimiter=_separator(first)), [])]
+    except csv.Error:
+        return []
 
 
 def _json_lines(file: BinaryIO, pulse: Callable[[], None]) -> Iterator[Row]:

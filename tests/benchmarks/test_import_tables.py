@@ -16,6 +16,7 @@ import pytest
 from django.core.files.base import ContentFile
 from django.http import HttpResponse
 
+from benchmarks.imports.manifest import has_known_columns
 from benchmarks.imports.problems import RowProblem, SourceProblem
 from benchmarks.imports.tables import table
 from benchmarks.models import Stage
@@ -244,3 +245,16 @@ def test_a_row_with_a_stray_quotation_mark_ends_no_table() -> None:
     found = list(table.read_table(file, table.TableFormat("csv", "utf-8", ";")))
     assert found[0] == (2, {"key": "1", "text": "ok"})
     assert any(isinstance(row, RowProblem) for _number, row in found)
+
+
+@pytest.mark.parametrize("name", ["note", "file"])
+def test_a_first_line_that_cannot_be_read_is_refused_with_a_sentence(world: World, stage: Stage, name: str) -> None:
+    reply = post_table(world, stage, f"{name},{'x' * 140_000}\na,b\n".encode(), "table.csv")
+    assert reply.status_code == 302
+    page = world.client(world.mara).get(reply["Location"], follow=True).content.decode()
+    assert "This row cannot be read. Look for a stray quotation mark." in page
+
+
+def test_columns_are_known_whatever_ends_the_first_line(world: World, stage: Stage) -> None:
+    for end in ("\n", "\r\n", "\r"):
+        assert has_known_columns(io.BytesIO(end.join(["file,key", "a.jpg,a", ""]).encode())), repr(end)

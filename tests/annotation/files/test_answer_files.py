@@ -322,12 +322,23 @@ def test_a_table_of_ones_own_needs_four_columns(world: World, campaign: Campaign
     assert Rating.objects.get(rater__name="=r1").code == "4"
 
 
+@pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
+def test_lines_end_as_they_do_on_any_machine(world: World, campaign: Campaign, end: bytes) -> None:
+    first, second = (item.key.encode() for item in world.items[3:5])
+    lines = [b"item,rater,cohort,answer.relevance", first + b",r1,Egypt,4", second + b',"r\r2",Egypt,5', b""]
+    job = import_answers(campaign, end.join(lines), "mine.csv")
+    assert outcomes(job) == {2: ("created", ""), 3: ("created", "")}, job.error
+    assert Rating.objects.filter(rater__name__in=("r1", "r\r2")).count() == 2
+
+
 @pytest.mark.parametrize(
     ("data", "words"),
     [
         (b"name;answer\nr1;4\n", "one of them must be “item”"),
         (b"", "one of them must be “item”"),
         (b"item;item\n", "each once"),
+        (b"item;" + b"x" * 140_000 + b"\n", "The first line must name the columns"),
+        (b'item;"never closed\n' + b"a;b\n" * 40_000, "The first line must name the columns"),
         (b"x" * 3_000_000, "longer than 1 MB"),
         (b"PK\x03\x04 no zip", "damaged"),
     ],
