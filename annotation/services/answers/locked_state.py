@@ -10,6 +10,7 @@ from annotation.models import Assignment
 from annotation.queries import gate
 from annotation.queries.gate import Gate
 from annotation.queries.resolutions import settles_disputes
+from annotation.services.derivation.outbox import FEEDS_LATER
 from annotation.services.queue.claim import LockedParticipation
 from jobs.queries.statements import fetch
 
@@ -35,13 +36,13 @@ class LockedState:
     instructions: int | None
     same_key: int | None
     matters: bool
-    """Somebody waits for what becomes of it: a rule, a dispute that it settles, or a stage that takes its items from
+    """Somebody waits for what becomes of it: a rule, a dispute that it settles, or a stage that takes something from
     this one."""
     in_hand: bool
 
 
 # Of an assignment `a` and its stage `st`; what a decision needs of the stage is read here, under the lock.
-COLUMNS = """a.state, EXISTS (SELECT FROM annotation_draft d WHERE d.assignment_id = a.id),
+COLUMNS = f"""a.state, EXISTS (SELECT FROM annotation_draft d WHERE d.assignment_id = a.id),
   coalesce((SELECT max(version) FROM annotation_annotation v WHERE v.assignment_id = a.id), 0),
   live.id, coalesce(live.counted, false), coalesce(live.uncounted_because = 'surplus', false),
   (SELECT count(*) FROM annotation_assignment h WHERE h.participation_id = a.participation_id AND h.state = 'reserved'),
@@ -55,8 +56,7 @@ COLUMNS = """a.state, EXISTS (SELECT FROM annotation_draft d WHERE d.assignment_
   (SELECT i.id FROM annotation_instructionversion i WHERE i.campaign_id = a.campaign_id ORDER BY i.number DESC LIMIT 1),
   (SELECT k.id FROM annotation_annotation k WHERE k.rater_id = a.rater_id AND k.client_key = %(key)s),
   st.acceptance = 'by_rule' OR coalesce(st.coverage -> 'stop_when_full' = 'true'::jsonb, false) OR %(settles)s
-    OR EXISTS (SELECT FROM benchmarks_stage later WHERE later.benchmark_id = st.benchmark_id
-      AND jsonb_exists(later.derivation -> 'from', st.key)),
+    OR {FEEDS_LATER},
   a.in_hand"""
 LIVE = "LEFT JOIN annotation_annotation live ON live.assignment_id = a.id AND live.live"
 BEFORE = f"""

@@ -13,13 +13,15 @@ from jobs.queries.statements import fetch
 
 TASK = "annotation.derive"
 
-# Only where somebody waits for it: a rule of the stage itself, cells that close when they are full, a dispute that its
-# answers settle, or a later stage that takes its items from this one.
-MATTERS = """(st.acceptance = 'by_rule' OR st.coverage -> 'stop_when_full' = 'true'
-  OR st.derivation ->> 'kind' = 'disagree' OR EXISTS (SELECT FROM benchmarks_stage later
+# A later stage takes its items from the stage `st`, or the names that were merged, or what models propose.
+FEEDS_LATER = """EXISTS (SELECT FROM benchmarks_stage later
     WHERE later.benchmark_id = st.benchmark_id AND (jsonb_exists(later.derivation -> 'from', st.key)
       OR later.derivation #>> '{params,rename,by}' = st.key
-      OR later.derivation #>> '{params,proposals,stage}' = st.key)))"""
+      OR later.derivation #>> '{params,proposals,stage}' = st.key))"""
+# Only where somebody waits for it: a rule of the stage itself, cells that close when they are full, a dispute that its
+# answers settle, or a later stage.
+MATTERS = f"""(st.acceptance = 'by_rule' OR st.coverage -> 'stop_when_full' = 'true'
+  OR st.derivation ->> 'kind' = 'disagree' OR {FEEDS_LATER})"""
 INSERT = f"""INSERT INTO annotation_due (stage_id, source_id, at)
 SELECT st.id, i.id, clock_timestamp() FROM benchmarks_item i JOIN benchmarks_stage st ON st.id = i.stage_id
 WHERE i.id = ANY(%(items)s) AND {MATTERS}"""  # noqa: S608  (a constant)

@@ -6,6 +6,7 @@ from django.utils import timezone
 from annotation.models import Annotation
 from annotation.services.answers import submit
 from annotation.services.derivation import derived_items
+from annotation.services.review import reviews
 from benchmarks.models import Item, Stage
 from tests.annotation.chain.factories import (
     a_benchmark,
@@ -81,6 +82,39 @@ def test_a_chain_of_merges_renames_what_is_derived_until_one_is_taken_back() -> 
         ("rail", ""), ("tea", ""), ("train", ""), ("train", "railway"),
     ]  # fmt: skip
     assert [row for row in concepts(unique) if row[0] == "rail"] == [("rail", "rail", "")], "the item that it was"
+
+
+@pytest.mark.parametrize("acceptance", ["on_submit", "by_review"])
+def test_merges_that_no_rule_accepts_rename_as_well_and_a_correction_is_followed(acceptance: str) -> None:
+    benchmark = a_benchmark()
+    cohort, reviewer = a_cohort(benchmark.team), a_person(a_cohort(benchmark.team)).user
+    assert reviewer is not None
+    merges = a_stage(benchmark, "merges", SAME, display="words", acceptance=acceptance)
+    images = a_stage(benchmark, "images", {"fields": []})
+    derivation = {"kind": "promote", "from": ["images"], "of": "items", "params": {"rename": RENAME}}
+    unique = a_stage(benchmark, "unique", {"fields": []}, derivation=derivation)
+    Item.objects.bulk_create(
+        Item(stage=merges, key=f"{a}+{b}", context={"first": a, "second": b})
+        for a, b in (("railway", "train"), ("cup", "mug"), ("tea", "chai"))
+    )
+    keys = ("railway", "train", "cup", "mug", "tea", "chai")
+    stand_in(Item.objects.bulk_create(Item(stage=images, key=key, concept=key) for key in keys))
+    derived_items.rederive_stage(unique)
+    assert len(concepts(unique)) == 6
+
+    campaign, person = create_open_campaign(merges, cohort, target=1), a_person(cohort)
+
+    for merged in (1, 2, 3):  # the first two by the usual way of an answer; the last, with no sheet ahead, by the other
+        annotation = answer(claim_sheet(person, campaign, cohort), same="same", name="first")
+        if acceptance == "by_review":
+            reviews.decide(annotation.pk, reviewer, "accept", timezone.now())
+        names = {concept for _key, concept, _found in concepts(unique)}
+        assert len(names) == 6 - merged
+    if acceptance == "on_submit":
+        submit.reopen(annotation.assignment_id, person, timezone.now())
+        answer(annotation.assignment, same="same", name="second")
+        [kept] = names - {concept for _key, concept, _found in concepts(unique)}
+        assert kept == annotation.assignment.unit.item.context["first"], "the other name stays now"
 
 
 def test_the_form_offers_the_stage_whose_merges_rename(world: World) -> None:
