@@ -198,8 +198,10 @@ def _is_finite(value: float) -> bool:
 
 
 def as_value(name: str, value: Any) -> Any:
-    """A cell's value: a text that is a JSON object or a list with `|` is read as one."""
-    if isinstance(value, str) and name not in TEXTS:
+    """A cell's value: a text that is a JSON object or a list with `|` is read as one. TEXTS are never cut."""
+    if isinstance(value, str) and name in TEXTS:
+        return clean(value)
+    if isinstance(value, str):
         text = value.strip()
         if text.startswith("{"):
             value = _object(text)
@@ -248,6 +250,10 @@ def _number(value: Any) -> Any:
 def _other_columns(row: Mapping[str, Any]) -> dict[str, Any]:
     """Columns we have no name for (a prompt, a rank, a query) stay with the item."""
     others = {name: value for name, value in row.items() if name not in LENGTHS and not name.startswith(FACT)}
+    for name in TEXTS & others.keys():
+        if len(clean(others[name])) > LENGTHS["text"]:
+            message = _("“%(name)s” is longer than %(most)s characters. Shorten it.")
+            raise RowProblem("too_long", message % {"name": name, "most": LENGTHS["text"]})
     extra = {clean(name)[:60]: as_value(name, value) for name, value in others.items()}
     extra_values = [(name, value) for name, value in extra.items() if name and value]
     return dict(extra_values[:MOST_EXTRA])

@@ -111,6 +111,14 @@ def test_other_columns_are_cut_at_their_limits() -> None:
     assert list(large.context["table"]) == [f"{n}" for n in range(300)]
 
 
+@pytest.mark.parametrize("name", ["prompt", "query", "candidate", "option_a", "option_b", "first", "second", "title"])
+def test_a_text_that_is_shown_is_taken_whole_or_refused(name: str) -> None:
+    longest = "| " + "x" * 19_996 + " |"  # 20,000 characters
+    assert record({"file": "a.png", name: longest}).context == {name: longest}
+    longer = problem({"file": "a.png", name: f"{longest}x"})
+    assert longer.code == "too_long" and f"“{name}” is longer than 20000 characters" in longer.message
+
+
 @pytest.mark.parametrize(
     ("row", "name"),
     [
