@@ -1,5 +1,7 @@
 """Samples of authors' answers: what was decided of them, and what else of the author waits."""
 
+# ruff: noqa: S608  (only constants are put into the statement)
+
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
@@ -7,19 +9,22 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from annotation.models import Annotation, ReviewBatch, SampledAnswer
 from annotation.queries.review_queue import waiting_answers
+from annotation.queries.sql import AVAILABLE
 from benchmarks.models import Benchmark, Stage
 from jobs.queries.statements import fetch
 from people.models import User
 
 # Of each sampled answer the first decision on the drawn version or a later one. Left out: answers that were taken back,
-# and those that do not count for another reason than a rejection.
-COUNTS = """
+# those that do not count for another reason than a rejection, and those to items that nobody can use any more.
+COUNTS = f"""
 SELECT m.batch_id, count(*) FILTER (WHERE d.decision = 'accept'),
   count(*) FILTER (WHERE d.decision IN ('return', 'reject')), count(*) FILTER (WHERE d.decision IS NULL)
 FROM annotation_sampledanswer m
 JOIN annotation_annotation s ON s.id = m.annotation_id
 JOIN annotation_annotation now ON now.assignment_id = s.assignment_id AND now.live
   AND (now.counted OR now.uncounted_because = 'rejected')
+JOIN annotation_assignment a ON a.id = s.assignment_id
+JOIN annotation_unit u ON u.id = a.unit_id JOIN benchmarks_item i ON i.id = u.item_id AND {AVAILABLE}
 LEFT JOIN LATERAL (SELECT r.decision FROM annotation_annotation v JOIN annotation_review r ON r.annotation_id = v.id
   WHERE v.assignment_id = s.assignment_id AND v.version >= s.version AND r.undone_at IS NULL
   ORDER BY v.version LIMIT 1) d ON true

@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from django.db.models import Count, Q, QuerySet
 
 from annotation.models import Annotation, Assignment, CampaignCohort
-from annotation.queries.review_queue import REJECTED, in_sample, reviewable
+from annotation.queries.review_queue import OF_USABLE_ITEMS, REJECTED, in_sample, reviewable
 from annotation.queries.second_reviews import ANSWER, waiting_conflicts, waiting_seconds
 from benchmarks.models import Benchmark, Stage
 from people.models import Cohort, User
@@ -80,7 +80,8 @@ class AnswerPage:
 
 def matching_answers(benchmark: Benchmark, reviewer: User, wanted: ReviewFilter) -> QuerySet[Annotation]:
     """In whatever state and for whatever reason they were decided: these two are counted beside each other."""
-    rows = reviewable(benchmark, reviewer).filter(Q(counted=True) | Q(uncounted_because=REJECTED), live=True)
+    rows = reviewable(benchmark, reviewer).filter(OF_USABLE_ITEMS, live=True)
+    rows = rows.filter(Q(counted=True) | Q(uncounted_because=REJECTED))
     if wanted.stage:
         rows = rows.filter(assignment__campaign__stage=wanted.stage)
     if wanted.campaign:

@@ -10,11 +10,14 @@ from django.db.models import Count, Exists, JSONField, OuterRef, Q, QuerySet, Su
 from annotation.models import Annotation, Assignment, ItemContributor, SampledAnswer
 from annotation.models.answers import CONSENT_WITHDRAWN
 from benchmarks.models import Benchmark, FormerJudge, Stage
+from benchmarks.queries.availability import is_available
 from people.models import Rater, User
 
 State = Assignment.State
 REJECTED = "rejected"
 MOST = 1000  # waiting answers that are counted
+OF_USABLE_ITEMS = is_available("assignment__unit__item__")
+"""Of answers: those to items that are withdrawn, dropped or waiting are put to no reviewer while they are so."""
 
 
 def reviewable(benchmark: Benchmark | OuterRef, reviewer: User) -> QuerySet[Annotation]:
@@ -34,8 +37,8 @@ def reviewable(benchmark: Benchmark | OuterRef, reviewer: User) -> QuerySet[Anno
 
 def waiting_answers(benchmark: Benchmark | OuterRef, reviewer: User) -> QuerySet[Annotation]:
     """What waits for a decision, the longest waiting first."""
-    rows = reviewable(benchmark, reviewer).filter(live=True, counted=True, assignment__state=State.SUBMITTED)
-    return rows.order_by("assignment__changed_at", "pk")
+    rows = reviewable(benchmark, reviewer).filter(OF_USABLE_ITEMS, live=True, counted=True)
+    return rows.filter(assignment__state=State.SUBMITTED).order_by("assignment__changed_at", "pk")
 
 
 class _NumberAndFirst(Subquery):
@@ -75,7 +78,7 @@ def next_after(benchmark: Benchmark, reviewer: User, annotation_id: int) -> int 
 
 def returned_answers(benchmark: Benchmark, reviewer: User) -> QuerySet[Annotation]:
     """What waits for its author, the longest waiting first."""
-    rows = reviewable(benchmark, reviewer).filter(live=True, assignment__state=State.RETURNED)
+    rows = reviewable(benchmark, reviewer).filter(OF_USABLE_ITEMS, live=True, assignment__state=State.RETURNED)
     return rows.order_by("assignment__changed_at", "pk")
 
 
@@ -99,8 +102,8 @@ class ReviewCounts:
 
 def review_counts(stages: Iterable[Stage]) -> dict[int, ReviewCounts]:
     """By stage, from the states of people's assignments. Answers that do not count, and were not rejected, are left
-    out."""
-    people = Annotation.objects.filter(live=True, rater__kind=Rater.Kind.PERSON)
+    out; so are those to items that nobody can use any more, as on the board."""
+    people = Annotation.objects.filter(OF_USABLE_ITEMS, live=True, rater__kind=Rater.Kind.PERSON)
     rows = people.filter(assignment__campaign__stage__in=[stage.pk for stage in stages])
     rows = rows.filter(Q(counted=True) | Q(uncounted_because=REJECTED))
     counts: dict[int, Counter[str]] = {}

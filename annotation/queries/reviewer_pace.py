@@ -1,8 +1,11 @@
 """How much each reviewer decides on, and how long answers wait for a decision."""
 
+# ruff: noqa: S608  (only constants are put into the statement)
+
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from annotation.queries.sql import AVAILABLE
 from benchmarks.models import Benchmark
 from jobs.queries.statements import fetch
 
@@ -35,7 +38,7 @@ JOIN people_user w ON w.id = o.reviewer_id
 WHERE t.benchmark_id = %(benchmark)s AND o.at >= %(since)s
 GROUP BY o.reviewer_id, w.name
 """
-WAITING = """
+WAITING = f"""
 SELECT count(*), percentile_cont(0.5) WITHIN GROUP (ORDER BY extract(epoch FROM %(at)s - s.changed_at)::float8),
   max(extract(epoch FROM %(at)s - s.changed_at)::float8)
 FROM annotation_assignment s
@@ -43,7 +46,8 @@ JOIN annotation_annotation a ON a.assignment_id = s.id AND a.live AND a.counted
 JOIN people_rater r ON r.id = a.rater_id AND r.kind = 'person'
 JOIN annotation_campaign m ON m.id = s.campaign_id
 JOIN benchmarks_stage t ON t.id = m.stage_id
-WHERE t.benchmark_id = %(benchmark)s AND t.acceptance = 'by_review' AND s.state = 'submitted'
+JOIN annotation_unit u ON u.id = s.unit_id JOIN benchmarks_item i ON i.id = u.item_id
+WHERE t.benchmark_id = %(benchmark)s AND t.acceptance = 'by_review' AND s.state = 'submitted' AND {AVAILABLE}
 """
 
 

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from django.db.models import Count, F, Q, QuerySet
 
 from annotation.models import SecondReview, SecondReviewShare
-from annotation.queries.review_queue import REJECTED, reviewable
+from annotation.queries.review_queue import OF_USABLE_ITEMS, REJECTED, reviewable
 from benchmarks.models import Benchmark, Stage
+from benchmarks.queries.availability import is_available
 from jobs.queries.read_once import read_once
 from people.models import User
 
@@ -19,7 +20,8 @@ def _valid(benchmark: Benchmark, user: User) -> QuerySet[SecondReview]:
     drawn = SecondReview.objects.filter(first__annotation__assignment__campaign__stage__benchmark=benchmark)
     if not read_once(("second reviews", benchmark.pk), drawn.exists):
         return SecondReview.objects.none()
-    answers = reviewable(benchmark, user).filter(Q(counted=True) | Q(uncounted_because=REJECTED), live=True)
+    answers = reviewable(benchmark, user).filter(OF_USABLE_ITEMS, live=True)
+    answers = answers.filter(Q(counted=True) | Q(uncounted_because=REJECTED))
     rows = SecondReview.objects.filter(first__undone_at=None, final=None, first__annotation__in=answers)
     return rows.exclude(first__reviewer=user)
 
@@ -51,6 +53,7 @@ def second_progress(stage: Stage) -> SecondProgress:
     rows = SecondReview.objects.filter(first__annotation__assignment__campaign__stage=stage)
     rows = rows.filter(Q(first__undone_at=None) | Q(final__isnull=False))
     differ = Q(final=None, first__annotation__live=True) & ~Q(decision="") & ~Q(decision=F("first__decision"))
+    differ &= is_available("first__annotation__assignment__unit__item__")
     counts = rows.aggregate(
         drawn=Count("pk"), decided=Count("pk", filter=~Q(decision="")), conflicts=Count("pk", filter=differ)
     )

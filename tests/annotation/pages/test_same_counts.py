@@ -7,9 +7,18 @@ from django.test import Client
 from django.utils import timezone
 
 from annotation.models import Campaign, Slot
+from annotation.queries import review_batches, review_list, review_queue
+from annotation.queries.board_counts import chain_counts
 from annotation.queries.progress import Progress, progress_of, usable_progress
+from annotation.queries.reviewer_pace import present_wait
+from annotation.queries.second_reviews import waiting_seconds
 from annotation.services.campaigns import lifecycle
+from annotation.services.review import batches, reviews, second_draws
+from annotation.services.review.batches import SampleSize
 from benchmarks.models import Benchmark, Item, Stage
+from people.services.raters import rater_of
+from tests.annotation.chain.factories import QUESTION, a_stage
+from tests.annotation.chain.written_answers import write_answers
 from tests.benchmarks.test_board import answer, board
 from tests.chains.link_client import text_of
 from tests.personas import World
@@ -75,3 +84,45 @@ def test_the_sums_of_an_answer_are_corrected_alike(world: World, campaign: Campa
     row = campaign.cohorts.get()
     Item.objects.filter(pk__in=answered(campaign, 1)).update(withdrawn_at=timezone.now())
     assert usable_progress(row.pk, Progress(3, 5)) == progress_of([row.pk])[row.pk] == Progress(2, 4)
+
+
+def waiting(world: World, stage: Stage) -> dict[str, object]:
+    """How many answers wait for a decision, as each page counts them."""
+    benchmark, reviewer, at = world.benchmark, world.reviewer, timezone.now()
+    rows = review_list.matching_answers(benchmark, reviewer, review_list.ReviewFilter())
+    return {
+        "board": chain_counts([stage], at).totals[stage.pk].waiting,
+        "home": review_queue.count_waiting_answers([benchmark], reviewer).get(benchmark.pk, (0, None))[0],
+        "review": review_queue.waiting_answers(benchmark, reviewer).count(),
+        "stage": review_queue.review_counts([stage])[stage.pk].waiting,
+        "list": review_list.count_by_state(rows, benchmark, reviewer)["submitted"],
+        "pace": present_wait(benchmark, at).n,
+        "samples": sum(map(len, review_batches.waiting_by_author(stage, reviewer).values())),
+    }
+
+
+def test_every_page_counts_the_answers_alike_that_wait_for_a_reviewer(world: World) -> None:
+    stage = a_stage(world.benchmark, "ask", QUESTION, acceptance="by_review")
+    _campaign, _answers = write_answers(stage, world.egypt, {rater_of(world.nour): 9})
+    assert set(waiting(world, stage).values()) == {9}
+    batches.draw_samples(stage, world.reviewer, SampleSize(number=5), 0.2, 1, timezone.now())
+    [batch] = stage.review_batches.all()
+    sampled = batch.sample.order_by("annotation").values_list("annotation__assignment__unit__item", flat=True)
+    Item.objects.filter(pk=sampled[0]).update(withdrawn_at=timezone.now())
+    Item.objects.filter(pk=sampled[1]).update(intake=Item.Intake.DROPPED)
+    counts = waiting(world, stage)
+    assert set(counts.values()) == {7}, counts
+    assert review_batches.sample_counts([batch.pk])[batch.pk].undecided == 3, "what nobody is shown holds up no sample"
+    Item.objects.filter(pk=sampled[0]).update(withdrawn_at=None)
+    assert set(waiting(world, stage).values()) == {8}, "a restored item's answer waits again"
+
+
+def test_second_reviews_of_withdrawn_items_wait_for_nobody(world: World) -> None:
+    stage = a_stage(world.benchmark, "ask", QUESTION, acceptance="by_review")
+    _campaign, answers = write_answers(stage, world.egypt, {rater_of(world.nour): 2})
+    second_draws.set_share(stage, 100, 1, world.owner, timezone.now())
+    for answer_ in answers:
+        reviews.decide(answer_.pk, world.reviewer, "accept", timezone.now())
+    assert waiting_seconds(world.benchmark, world.mara).count() == 2
+    Item.objects.filter(pk=answers[0].assignment.unit.item_id).update(withdrawn_at=timezone.now())
+    assert waiting_seconds(world.benchmark, world.mara).count() == 1
