@@ -244,7 +244,26 @@ def _number(value: Any) -> Any:
             return int(number) if number.is_integer() and abs(number) < 2**53 else number
     except (TypeError, ValueError, OverflowError):
         pass
-    return as_value("", value)
+    pairs = _pairs(value)
+    return as_value("", value) if pairs is None else pairs
+
+
+def _pairs(value: Any) -> list[list[Any]] | None:
+    """Texts with a number each, [["b", 0.95], ...], as the filter of near duplicates reads them; None for another
+    value. A table holds them as JSON."""
+    if isinstance(value, str) and value.lstrip().startswith("[["):
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError):
+            return None
+    if not isinstance(value, list) or not 0 < len(value) <= MOST_ROWS or not all(map(_is_pair, value)):
+        return None
+    return [[clean(text)[: LENGTHS["key"]], number] for text, number in value]
+
+
+def _is_pair(value: Any) -> bool:
+    is_pair = isinstance(value, list) and len(value) == 2 and isinstance(value[0], (str, int))
+    return is_pair and type(value[1]) in (int, float) and _is_finite(value[1])
 
 
 def _other_columns(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from benchmarks.imports import manifest
 from benchmarks.imports.problems import RowProblem, SourceProblem
 from benchmarks.imports.records import LENGTHS, Defaults, Record, Row, from_manifest, from_path
 from benchmarks.imports.vocabulary import Vocabulary
+from benchmarks.rules.filters import Candidate, near_duplicate
 
 
 def vocabulary(pictures: str = "one", **words: Any) -> Vocabulary:
@@ -82,6 +83,15 @@ def test_a_fact_has_a_name_of_one_to_sixty_characters(name: str, code: str) -> N
 def test_a_fact_is_a_number_where_it_reads_as_one(cell: Any, value: Any) -> None:
     fact = record({"file": "a.png", "fact.x": cell}).facts["x"]
     assert (fact, type(fact)) == (value, type(value))
+
+
+@pytest.mark.parametrize("cell", [[["b", 0.95], ["c", 1]], '[["b", 0.95], ["c", 1]]'])
+def test_the_most_similar_items_may_be_listed_in_pairs(cell: Any) -> None:
+    facts = record({"file": "a.png", "fact.alike": cell}).facts
+    assert facts == {"alike": [["b", 0.95], ["c", 1]]}
+    first, second = (Candidate(pk, key, None, {}, (), {}, facts) for pk, key in ((1, "b"), (2, "a")))
+    outcomes = near_duplicate.judge([first, second], {"fact": "alike", "within": []})
+    assert [str(outcome.state) for outcome in outcomes] == ["kept", "dropped"]
 
 
 def test_a_fact_of_spaces_is_no_fact() -> None:
