@@ -25,6 +25,7 @@ from annotation.queries.coverage_cells import coverage_of
 from annotation.queries.coverage_gap import describe_gap
 from annotation.queries.file_answer_counts import count_file_answers
 from annotation.services.queue import units
+from annotation.sheets.sheet import strip_nul
 from benchmarks.access import benchmark_for, is_permitted
 from benchmarks.models import Benchmark, Item, Stage
 from benchmarks.pages.tabs import tabs_for
@@ -243,7 +244,7 @@ def _prioritise_keys(
     request: HttpRequest, benchmark: Benchmark, campaigns: list[Campaign], campaign: Campaign
 ) -> HttpResponse:
     """All or nothing: what was typed stays, and each line that cannot be is named."""
-    typed = request.POST.get("keys", "")
+    typed = str(strip_nul(request.POST.get("keys", "")))
     lines = [line.strip() for line in typed.splitlines()]
     keys = [line for line in lines if line]
     slots, unknown = coverage.slots_by_item_key(campaign, keys)

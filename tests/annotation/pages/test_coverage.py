@@ -179,6 +179,13 @@ def test_gap_is_prioritised_and_returned_to_the_queue(world: World, campaign: Ca
     assert world.client(world.mara).post(address, {**params, "act": "hurry", "campaign": "x"}).status_code == 404
 
 
+def test_a_character_that_no_key_can_have_is_left_out_of_a_list(world: World, campaign: Campaign) -> None:
+    typed = f"\x00{world.items[1].key}\nno\x00such"
+    posted = {"campaign": campaign.pk, "act": "keys", "keys": typed}
+    reply = world.client(world.mara).post(f"/b/{world.benchmark.slug}/coverage/action/", posted)
+    assert reply.status_code == 400 and "Line 2: “nosuch” is not an item" in reply.content.decode()
+
+
 def test_a_list_of_items_is_taken_whole_or_each_wrong_line_is_named(world: World, campaign: Campaign) -> None:
     address = f"/b/{world.benchmark.slug}/coverage/action/"
     typed = f"{world.items[1].key}\n\nno-such-item\n{world.items[2].key}"
