@@ -20,7 +20,7 @@ from jobs.connections import broker
 from jobs.queries import event_feed
 from people.models import User
 from releases.rows import changes
-from tests import kept_world, servers, warm_connections
+from tests import kept_world, module_world, servers, warm_connections
 from tests.mailing import MailServer, mail_serving
 from tests.personas import World
 from tests.predictions.model_server import Server, serving
@@ -152,9 +152,35 @@ def delete_rows_once() -> None:
             cursor.execute(f"delete from {name}")
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    module_world.group_tests(items)
+
+
+@pytest.fixture(scope="module")
+def module_layers(django_db_setup: None, django_db_blocker: Any) -> Iterator[module_world.Layers]:
+    """What the tests of this module share: see tests/module_world.py."""
+    layers = module_world.Layers()
+    yield layers
+    with django_db_blocker.unblock():
+        layers.undo(0)
+
+
 @pytest.fixture
-def world(db: Any) -> World:
-    return kept_world.copy_world()
+def built(request: pytest.FixtureRequest, module_layers: module_world.Layers, django_db_blocker: Any) -> dict[str, Any]:
+    """The test's own copies of what is built once in its module, by name."""
+    with django_db_blocker.unblock():
+        return module_world.arrange_for(request.node, module_layers)
+
+
+@pytest.fixture
+def _django_db_helper(built: dict[str, Any], _django_db_helper: None) -> None:
+    """First what the module shares, then the savepoint of the test."""
+
+
+@pytest.fixture
+def world(db: Any, built: dict[str, Any]) -> World:
+    return built.get(module_world.WORLD) or kept_world.copy_world()
 
 
 @pytest.fixture
