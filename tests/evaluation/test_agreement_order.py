@@ -9,13 +9,14 @@ from annotation.models import Campaign
 from people.models import Cohort, Rater
 from tests.chains.link_client import text_of
 from tests.evaluation.data import NOON, an_open_campaign, give_ratings, of_condition, table
+from tests.module_world import built_once
 from tests.personas import World
 
 NAMES = ("Brazil", "Egypt", "Kenya", "Peru")
 STATES = re.compile(r'aria-sort="(\w+)"')
 
 
-@pytest.fixture
+@built_once
 def campaign(world: World) -> Campaign:
     """Alpha of natural photos is below 0 in Brazil (3 items), 1 in Egypt (5), between in Peru (4), none in Kenya."""
     world.add_items(20)

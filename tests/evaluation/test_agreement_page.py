@@ -18,6 +18,7 @@ from annotation.services.campaigns import lifecycle
 from annotation.services.queue.next_work import get_or_claim_work
 from people.services.raters import rater_of
 from tests.evaluation.data import an_open_campaign, give_ratings, of_condition, table
+from tests.module_world import built_once
 from tests.personas import World
 
 # Two people, five items. Nominal: 2 disagree of 5 pairs. D_o = 2 x 2 / 10 = 0.4.
@@ -26,13 +27,13 @@ FIRST, SECOND = "11223", "12233"
 NOMINAL = 1 - 0.4 * 90 / 66
 
 
-@pytest.fixture
+@built_once
 def campaign(world: World) -> Campaign:
     world.add_items(20)
     return an_open_campaign(world)
 
 
-@pytest.fixture
+@built_once
 def rated(world: World, campaign: Campaign) -> Campaign:
     """Egypt has rated five natural photos, and given all 1 to three generated ones; in Brazil one person began."""
     natural, generated = of_condition(world.items, "natural"), of_condition(world.items, "generated")

@@ -25,6 +25,7 @@ from tests.annotation.chain.disputed_scene import Disputes, lower
 from tests.chains.link_client import text_of
 from tests.evaluation.data import an_open_campaign, give_ratings, of_condition, table
 from tests.evaluation.test_agreement_page import read_json
+from tests.module_world import built_once
 from tests.personas import World
 
 pytestmark = pytest.mark.django_db
@@ -32,7 +33,7 @@ ROW = re.compile(r'<tr[^>]*role="row">(.*?)</tr>', re.DOTALL)
 HEAD = re.compile(r'<th scope="row"[^>]*><bdi>(.*?)</bdi>', re.DOTALL)
 
 
-@pytest.fixture
+@built_once
 def rated(world: World) -> Campaign:
     """Three people of Egypt have rated ten pictures, one of Brazil two."""
     world.add_items(20)

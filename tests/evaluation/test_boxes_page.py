@@ -4,8 +4,6 @@ import json
 from datetime import UTC, datetime
 from typing import Any
 
-import pytest
-
 from annotation.models import Annotation, Campaign
 from annotation.services.campaigns import lifecycle
 from benchmarks.models import Item, Stage
@@ -13,6 +11,7 @@ from evaluation.reports.boxes_page import model_overlap, people_overlap
 from tests.annotation.chain.factories import create_open_campaign
 from tests.annotation.files.test_answer_files import import_answers as answers_come
 from tests.evaluation.data import an_open_campaign
+from tests.module_world import built_once
 from tests.personas import World, make_items
 from tests.predictions.model_file_samples import import_file, store_file
 
@@ -21,7 +20,7 @@ VERDICTS = [{"code": code, "label": {"en": code}} for code in ("right", "wrong")
 LEFT, RIGHT, ALL = (0.0, 0.0, 0.5, 1.0), (0.5, 0.0, 1.0, 1.0), (0.0, 0.0, 1.0, 1.0)
 
 
-@pytest.fixture
+@built_once
 def campaign(world: World) -> Campaign:
     """One person draws the left half of each picture; another the same, all of it, and the right half."""
     stage = world.stage

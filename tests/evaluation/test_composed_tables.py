@@ -13,13 +13,14 @@ from tests.chains.link_client import text_of
 from tests.evaluation.data import an_open_campaign, table
 from tests.evaluation.output_forms import table_data, table_forms
 from tests.evaluation.sample_tables import model, store_answers
+from tests.module_world import built_once
 from tests.personas import World
 
 pytestmark = pytest.mark.django_db
 QUESTION = "relevance"
 
 
-@pytest.fixture
+@built_once
 def answered(world: World) -> Benchmark:
     """Eight items with ratings by three people and a model; the column “right” says 1 of half of them."""
     world.add_items(8)
@@ -100,7 +101,7 @@ def test_n_of_a_share_is_items_and_raters_and_not_answers(world: World, answered
 SIDES = (("X", "Y"), ("Y", "Z"), ("X", "Z"), ("Y", "X"), ("Z", "Y"), ("Z", "X"))
 
 
-@pytest.fixture
+@built_once
 def compared(world: World) -> Benchmark:
     """Each pair of three things, both ways round, by three people: 1 is a win of side A, 2 of side B, 3 a tie.
 

@@ -15,13 +15,14 @@ from evaluation.metrics.sets import jaccard_distance, masi_distance
 from evaluation.rendering.reason_text import NO_INTERVAL
 from tests.api.clients import program
 from tests.evaluation.mixed import mixed_sheet, rows_of
+from tests.module_world import built_once
 from tests.personas import World
 
 FITS, SEEN, MAIN, NAME, WHY = range(5)
 KEYS = ["fits", "seen", "main", "name", "why"]
 
 
-@pytest.fixture
+@built_once
 def campaign(world: World) -> Campaign:
     made = mixed_sheet(world)
     assert Annotation.objects.filter(live=True).count() == 16

@@ -12,6 +12,7 @@ from evaluation.queries import answer_tables
 from people.models import User
 from tests.browser.dedup_steps import SHEET
 from tests.evaluation.data import NOON, give_ratings
+from tests.module_world import built_once
 from tests.personas import World
 
 pytestmark = pytest.mark.django_db
@@ -29,7 +30,7 @@ def grouping(text: str) -> dict[str, Any]:
     }
 
 
-@pytest.fixture
+@built_once
 def compared(world: World) -> Campaign:
     """Three concepts; nour and tarek have grouped them all, bia is another culture's."""
     stage = Stage.objects.create(

@@ -14,16 +14,17 @@ from tests.evaluation.data import an_open_campaign, give_ratings, of_condition, 
 from tests.evaluation.test_groupings import compared  # noqa: F401  (a fixture)
 from tests.evaluation.test_measures import TEXT, with_sheet
 from tests.evaluation.test_selection import by_a_model
+from tests.module_world import built_once
 from tests.personas import World
 
 
-@pytest.fixture
+@built_once
 def campaign(world: World) -> Campaign:
     world.add_items(20)
     return an_open_campaign(world)
 
 
-@pytest.fixture
+@built_once
 def rated(world: World, campaign: Campaign) -> list[Item]:
     """Of five natural photos the first four have two raters: 1 1, 1 2, 1 5 and 5 3.
 

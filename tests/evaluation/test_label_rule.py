@@ -9,6 +9,7 @@ from annotation.models import Campaign
 from benchmarks.models import Item
 from tests.annotation.files.test_answer_files import import_answers
 from tests.evaluation.data import an_open_campaign
+from tests.module_world import built_once
 from tests.personas import World
 
 LABELS = [{"code": code, "label": {"en": code.title()}} for code in ("lamp", "stall")]
@@ -24,7 +25,7 @@ FIELDS: list[dict[str, Any]] = [
 ALL, LEFT = {"x0": 0, "y0": 0, "x1": 1, "y1": 1}, {"x0": 0, "y0": 0, "x1": 0.5, "y1": 1}
 
 
-@pytest.fixture
+@built_once
 def campaign(world: World) -> Campaign:
     """Of three pictures two people give the same box: with the same label, with another one, and half of it."""
     stage = world.stage

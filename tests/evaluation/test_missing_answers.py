@@ -23,6 +23,7 @@ from predictions.services.runs import answer_runs
 from tests.evaluation.data import an_open_campaign, give_ratings
 from tests.evaluation.test_measures import CHOICE, with_sheet
 from tests.evaluation.test_people_page import NOMINAL
+from tests.module_world import built_once
 from tests.personas import World
 from tests.predictions.model_file_samples import import_file, jsonl, lm_eval, run_of, store_file
 
@@ -38,7 +39,7 @@ def world_with(world: World, campaign: Campaign) -> Campaign:
     return campaign
 
 
-@pytest.fixture
+@built_once
 def campaign(world: World) -> Campaign:
     world.add_items(10)
     return world_with(world, an_open_campaign(world))
@@ -278,7 +279,7 @@ def test_n_of_a_judge_is_of_the_units_it_rated_and_the_people_compared(world: Wo
     assert line["judge_with_the_rest"]["n_raters"] == 3 + 1
 
 
-@pytest.fixture
+@built_once
 def divided(world: World) -> Campaign:
     """Two people who say the same of all but the last item."""
     campaign = with_sheet(world, {**CHOICE, "key": "relevance", "config": NOMINAL})

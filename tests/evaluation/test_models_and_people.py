@@ -14,6 +14,7 @@ from tests.annotation.files.test_answer_files import import_answers
 from tests.evaluation.data import an_open_campaign, give_ratings
 from tests.evaluation.test_measures import CHOICE, with_sheet
 from tests.evaluation.test_people_page import NOMINAL
+from tests.module_world import built_once
 from tests.personas import World, make_cohort, make_user
 
 # What most said: 1, 1, 2, 3, and of the last nobody knows. The model is right in three of these four; always saying 1
@@ -30,7 +31,7 @@ def of_a_model(world: World, campaign: Campaign, codes: str, name: str = "heron"
     assert job.result["counts"] == {"created": len(rows)}
 
 
-@pytest.fixture
+@built_once
 def nominal(world: World) -> Campaign:
     campaign = with_sheet(world, {**CHOICE, "key": "relevance", "config": NOMINAL})
     third = world.add_annotators(world.egypt, 1)[0]

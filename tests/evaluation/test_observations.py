@@ -20,10 +20,11 @@ from evaluation.selections.catalogue import catalogue_of
 from evaluation.selections.selection import Selection, select
 from tests.evaluation.data import NOON, an_open_campaign, give_ratings, of_condition, table
 from tests.evaluation.sample_tables import model, store_answers
+from tests.module_world import built_once
 from tests.personas import World
 
 
-@pytest.fixture
+@built_once
 def campaign(world: World) -> Campaign:
     """Egypt's two people rate five natural photos, Brazil's Bia two; a model rates three for Egypt, one for Peru."""
     world.add_items(20)

@@ -1,14 +1,13 @@
 """A person's own figures: theirs alone, and nobody else's anywhere."""
 
-import pytest
-
 from annotation.models import Annotation, Campaign
 from people.services.raters import rater_of
 from tests.evaluation.data import an_open_campaign, give_ratings
+from tests.module_world import built_once
 from tests.personas import World
 
 
-@pytest.fixture
+@built_once
 def campaign(world: World) -> Campaign:
     world.add_items(4)
     campaign = an_open_campaign(world)

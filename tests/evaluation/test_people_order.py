@@ -16,18 +16,19 @@ from people.models import User
 from people.services.raters import rater_of
 from tests.evaluation.data import an_open_campaign, give_ratings
 from tests.evaluation.test_stored_reports import make_large, people_page
+from tests.module_world import built_once
 from tests.personas import World
 
 HEADS = re.compile(r'<th scope="col"[^>]*?(?:aria-sort="(\w+)")?>(?:<a class="sort[^"]*" href="\?([^"]*)">)?')
 
 
-@pytest.fixture
+@built_once
 def campaign(world: World) -> Campaign:
     world.add_items(6)
     return an_open_campaign(world)
 
 
-@pytest.fixture
+@built_once
 def people(world: World, campaign: Campaign) -> dict[str, User]:
     """By how much each agrees with the others of Egypt: 0.53, 0.28, -0.95, and without a value since all is 3."""
     flat, *more = world.add_annotators(world.egypt, 2)

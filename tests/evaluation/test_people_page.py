@@ -21,12 +21,13 @@ from people.services.raters import rater_of
 from tests.chains.link_client import text_of
 from tests.evaluation.data import NOON, an_open_campaign, give_ratings
 from tests.evaluation.test_measures import CHOICE, with_sheet
+from tests.module_world import built_once
 from tests.personas import World
 
 NOMINAL = {"many": False, "options": [{"code": code, "label": {"en": code}} for code in "12345"]}
 
 
-@pytest.fixture
+@built_once
 def campaign(world: World) -> Campaign:
     world.add_items(4)
     return an_open_campaign(world)

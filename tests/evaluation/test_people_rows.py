@@ -3,7 +3,6 @@
 import re
 from datetime import timedelta
 
-import pytest
 from django.utils import timezone
 
 from annotation.models import Campaign
@@ -16,10 +15,11 @@ from tests.evaluation.data import NOON, an_open_campaign, give_ratings
 from tests.evaluation.test_measures import CHOICE, with_sheet
 from tests.evaluation.test_people_page import NOMINAL, differing, from_a_file
 from tests.evaluation.test_stored_reports import make_large, people_page
+from tests.module_world import built_once
 from tests.personas import World
 
 
-@pytest.fixture
+@built_once
 def campaign(world: World) -> Campaign:
     """Tarek lies 0 0 1 0 0 above Nour in the first half of the answers, and 1 1 1 2 1 in the second."""
     world.add_items(10)

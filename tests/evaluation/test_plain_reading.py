@@ -23,6 +23,7 @@ from evaluation.selections.selection import Selection, select
 from people.models import Rater
 from tests.evaluation.data import NOON, an_open_campaign, give_ratings
 from tests.evaluation.sample_tables import model, store_answers
+from tests.module_world import built_once
 from tests.personas import SHEET, World, make_benchmark, make_items
 
 DAY = timedelta(days=1)
@@ -46,7 +47,7 @@ def repeat_answer(campaign: Campaign, rater: Rater, item: Item, target: str, cod
     )  # fmt: skip
 
 
-@pytest.fixture
+@built_once
 def awkward(world: World) -> World:
     """Two campaigns of two versions of the sheet, people of both and one who moved, models asked within and outside
     the cohorts and again, codes that are no number, what does not count, what is no longer live, another benchmark."""

@@ -12,6 +12,7 @@ from people.models import Cohort, Rater
 from tests.annotation.chain.disputed_scene import a_willing_person
 from tests.annotation.chain.factories import a_stage, answer, claim_sheet, create_open_campaign, items, points
 from tests.evaluation.data import NOON
+from tests.module_world import built_once
 from tests.personas import World
 
 pytestmark = pytest.mark.django_db
@@ -21,12 +22,12 @@ ITEMS = 20
 ALPHA = 1 - (6 / 60) / (2 * 36 * 24 / (60 * 59))
 
 
-@pytest.fixture
+@built_once
 def stage(world: World) -> Stage:
     return a_stage(world.benchmark, "pairs", {"fields": [points("good", 0, 1)]})
 
 
-@pytest.fixture
+@built_once
 def campaign(world: World, stage: Stage) -> Campaign:
     """Twenty pairs, each reviewed by one person of each of three cohorts."""
     items(stage, ITEMS)

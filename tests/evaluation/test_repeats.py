@@ -16,12 +16,13 @@ from evaluation.reports.disagreement import codes_of
 from evaluation.selections.catalogue import catalogue_of
 from evaluation.selections.selection import Selection, select
 from tests.evaluation.data import NOON, an_open_campaign, give_ratings, of_condition
+from tests.module_world import built_once
 from tests.personas import World
 
 BEFORE = NOON - timedelta(days=10)
 
 
-@pytest.fixture
+@built_once
 def history(world: World) -> Campaign:
     """Nour said 5 today; what she said ten days ago, 1, was brought in after that."""
     world.add_items(4)

@@ -12,6 +12,7 @@ from evaluation.metrics.estimate import Estimate
 from evaluation.reports import alpha_check as module
 from evaluation.reports.alpha_check import bytes_needed, check_alpha, same_decimals
 from tests.evaluation.data import an_open_campaign, of_condition, table
+from tests.module_world import built_once
 from tests.personas import World
 
 GAPS = Ratings.from_matrix([[1, 1, np.nan], [2, 2, 3], [1, 2, 2], [4, np.nan, 4], [5, 5, 4], [3, np.nan, np.nan]])
@@ -78,7 +79,7 @@ def test_decimals_that_are_the_same_are_counted(ours: float, theirs: float, deci
     assert same_decimals(ours, theirs) == decimals
 
 
-@pytest.fixture
+@built_once
 def rated(world: World) -> Campaign:
     world.add_items(20)
     campaign = an_open_campaign(world)

@@ -17,10 +17,11 @@ from people.models import Rater
 from tests.evaluation.data import NOON, an_open_campaign, give_ratings, of_condition, table
 from tests.evaluation.test_agreement_page import NOMINAL, cells, read_json, url
 from tests.evaluation.test_measures import CHOICE, with_sheet
+from tests.module_world import built_once
 from tests.personas import SHEET, World
 
 
-@pytest.fixture
+@built_once
 def campaign(world: World) -> Campaign:
     world.add_items(20)
     return an_open_campaign(world)

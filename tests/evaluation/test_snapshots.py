@@ -23,10 +23,11 @@ from jobs.connections import broker
 from people.services.raters import rater_of
 from tests.evaluation.data import an_open_campaign, of_condition, table
 from tests.evaluation.test_agreement_page import read_json, url
+from tests.module_world import built_once
 from tests.personas import World
 
 
-@pytest.fixture
+@built_once
 def rated(world: World) -> Campaign:
     world.add_items(20)
     campaign = an_open_campaign(world)

@@ -22,6 +22,7 @@ from evaluation.tables.table import MissingData
 from people.models import Cohort, User
 from tests.evaluation.data import an_open_campaign, give_ratings, of_condition, table
 from tests.evaluation.sample_tables import SMALL, tables_are
+from tests.module_world import built_once
 from tests.personas import World
 
 # As in test_agreement_page: Egypt's two people on five photos, alpha nominal 1 - 0.4 x 90 / 66; here by origin.
@@ -35,7 +36,7 @@ def refuse_without_data(given: Any) -> Any:
 EMPTY = TableSpec("empty", "Table 15", "Retrieval", "Runs of models.", refuse_without_data)
 
 
-@pytest.fixture
+@built_once
 def campaign(world: World) -> Campaign:
     world.add_items(20)
     new_campaign = an_open_campaign(world)

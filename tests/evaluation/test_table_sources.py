@@ -17,13 +17,14 @@ from tests.evaluation import runs
 from tests.evaluation.data import an_open_campaign, table
 from tests.evaluation.output_forms import figures_page, table_data, table_forms
 from tests.evaluation.sample_tables import SMALL, model, of_recipe, store_answers, tables_are
+from tests.module_world import built_once
 from tests.personas import World
 
 pytestmark = pytest.mark.django_db
 OLD, NEW = "trials@1", "trials@2"
 
 
-@pytest.fixture
+@built_once
 def benchmark(world: World) -> Benchmark:
     return of_recipe(world, "3xcm")
 
@@ -47,7 +48,7 @@ def version(benchmark: Benchmark, number: str, countries: dict[str, int]) -> Col
     return new_collection
 
 
-@pytest.fixture
+@built_once
 def two_versions(benchmark: Benchmark, world: World) -> tuple[Run, Run]:
     """Of the first 117 pictures and wins of the right one; of the second 8, and wins of the biased one."""
     rater = model(world.team, "CLIP", family="Contrastive")

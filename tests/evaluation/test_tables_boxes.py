@@ -19,6 +19,7 @@ from people.services.raters import rater_of
 from predictions.models import Call, Endpoint, Run
 from tests.evaluation.data import NOON
 from tests.evaluation.sample_tables import cells, model, store_answers, table
+from tests.module_world import built_once
 from tests.personas import World, stand_in
 
 pytestmark = pytest.mark.django_db
@@ -30,7 +31,7 @@ def box_answer(box: Box) -> list[dict[str, float]]:
     return [dict(zip(("x0", "y0", "x1", "y1"), box, strict=True))]
 
 
-@pytest.fixture
+@built_once
 def benchmark(world: World) -> Benchmark:
     return create_from_recipe(world.team, "globalrg-grounding", "Grounding", "grounding", world.owner)
 

@@ -30,6 +30,7 @@ from people.models import Cohort, Rater
 from tests.evaluation.data import NOON, give_ratings
 from tests.evaluation.output_forms import table_forms
 from tests.evaluation.sample_tables import model, store_answers
+from tests.module_world import built_once
 from tests.personas import World, make_cohort, stand_in
 
 pytestmark = pytest.mark.django_db
@@ -90,7 +91,7 @@ class Study:
         return build_table(self.benchmark, spec, QueryDict(query), NOON)
 
 
-@pytest.fixture
+@built_once
 def study(world: World) -> Study:
     return Study(world)
 

@@ -20,13 +20,14 @@ from people.models import Rater
 from predictions.models import EntityLink, Run
 from tests.evaluation.data import NOON
 from tests.evaluation.output_forms import table_forms
+from tests.module_world import built_once
 from tests.personas import World
 from tests.predictions.knowledge.samples import a_linking
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
+@built_once
 def benchmark(world: World) -> Benchmark:
     return create_from_recipe(world.team, "caire-universal", "CAIRE", "caire", world.owner)
 

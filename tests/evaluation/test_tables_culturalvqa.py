@@ -20,6 +20,7 @@ from people.services.raters import rater_of
 from predictions.models import Call, Run
 from tests.evaluation.data import NOON
 from tests.evaluation.sample_tables import model, store_answers
+from tests.module_world import built_once
 from tests.personas import World, make_cohort, stand_in
 
 pytestmark = pytest.mark.django_db
@@ -119,12 +120,12 @@ class Study:
         return build_table(self.benchmark, spec, QueryDict(query), NOON)
 
 
-@pytest.fixture
+@built_once
 def study(world: World) -> Study:
     return Study(world)
 
 
-@pytest.fixture
+@built_once
 def judged(study: Study) -> Study:
     study.lave()
     return study

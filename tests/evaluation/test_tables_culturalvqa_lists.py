@@ -13,12 +13,13 @@ from papers.culturalvqa.tables.word_lists import words_of
 from predictions.models import Collection, Entry
 from tests.evaluation.data import NOON
 from tests.evaluation.test_tables_culturalvqa import Study, cell, value
+from tests.module_world import built_once
 from tests.personas import World
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
+@built_once
 def study(world: World) -> Study:
     """q1 (Brazil, food): rice, "Rice ", black beans; q2 (Brazil, clothing), q4 (Iran, rituals), q5 (Canada, food): it;
     q3 (Iran, food): it, barbari."""

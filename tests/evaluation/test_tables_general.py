@@ -21,13 +21,14 @@ from tests.chains.link_client import text_of
 from tests.evaluation.data import NOON, an_open_campaign, table
 from tests.evaluation.output_forms import table_forms
 from tests.evaluation.sample_tables import model, store_answers
+from tests.module_world import built_once
 from tests.personas import World, make_items
 
 pytestmark = pytest.mark.django_db
 KEYS = [spec.key for spec in GENERAL_TABLES]
 
 
-@pytest.fixture
+@built_once
 def composed(world: World) -> Benchmark:
     """A benchmark of no paper, with ratings by people of two cohorts and by two models."""
     Benchmark.objects.filter(pk=world.benchmark.pk).update(recipe="")

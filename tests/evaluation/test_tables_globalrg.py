@@ -17,12 +17,13 @@ from papers.globalrg.tables import retrieval as globalrg
 from tests.evaluation import runs
 from tests.evaluation.data import NOON
 from tests.evaluation.sample_tables import cells, model, of_recipe, table
+from tests.module_world import built_once
 from tests.personas import World
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
+@built_once
 def benchmark(world: World) -> Benchmark:
     return of_recipe(world, "globalrg-retrieval")
 

@@ -31,6 +31,7 @@ from papers.valueground.tables.accuracy import ModelOutcomes, mean_of
 from papers.valueground.tables.reversal import _transfer_cells
 from tests.evaluation.data import NOON
 from tests.evaluation.sample_tables import model, store_answers, table
+from tests.module_world import built_once
 from tests.personas import World
 
 pytestmark = pytest.mark.django_db
@@ -81,12 +82,12 @@ def _options(question: str) -> dict[str, str]:
     return {"1": "Never", "10": "Always"} if question == "Q3" else OPTIONS
 
 
-@pytest.fixture
+@built_once
 def benchmark(world: World) -> Benchmark:
     return create_from_recipe(world.team, "valueground", "ValueGround", "valueground", world.owner)
 
 
-@pytest.fixture
+@built_once
 def choice(world: World, benchmark: Benchmark) -> Campaign:
     items = pairs(benchmark, "choice")
     new_campaign = create_open_campaign(world, benchmark, "choice", list(items.values()), "Choices")
@@ -109,7 +110,7 @@ def choice(world: World, benchmark: Benchmark) -> Campaign:
     return new_campaign
 
 
-@pytest.fixture
+@built_once
 def alignment(world: World, benchmark: Benchmark, choice: Campaign) -> Campaign:
     items = pairs(benchmark, "alignment")
     new_campaign = create_open_campaign(world, benchmark, "alignment", list(items.values()), "Alignments")

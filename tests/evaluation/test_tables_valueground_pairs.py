@@ -24,6 +24,7 @@ from people.services.raters import rater_of
 from tests.evaluation.data import NOON
 from tests.evaluation.sample_tables import model
 from tests.evaluation.test_tables_valueground import check_near, create_open_campaign, numbers, row, table
+from tests.module_world import built_once
 from tests.personas import World
 
 pytestmark = pytest.mark.django_db
@@ -40,12 +41,12 @@ MADE = [{"backbone": "GPT", "configuration": "Planner only"}] * 2 + [
 ] * 2
 
 
-@pytest.fixture
+@built_once
 def benchmark(world: World) -> Benchmark:
     return create_from_recipe(world.team, "valueground", "ValueGround", "valueground", world.owner)
 
 
-@pytest.fixture
+@built_once
 def items(benchmark: Benchmark) -> list[Item]:
     stage = benchmark.stages.get(key="pair-review")
     return [
@@ -57,7 +58,7 @@ def items(benchmark: Benchmark) -> list[Item]:
     ]  # fmt: skip
 
 
-@pytest.fixture
+@built_once
 def campaign(world: World, benchmark: Benchmark, items: list[Item]) -> Campaign:
     return create_open_campaign(world, benchmark, "pair-review", items, "Pairs")
 
@@ -88,14 +89,14 @@ def fill(campaign: Campaign, rater: Rater, items: list[Item], codes: tuple[str, 
     Tally.objects.filter(cohort__in=row, shard=0).update(changes=F("changes") + len(items))
 
 
-@pytest.fixture
+@built_once
 def judged(world: World, campaign: Campaign, items: list[Item]) -> Campaign:
     for name, codes in JUDGES.items():
         fill(campaign, model(world.team, name), items, codes, world)
     return campaign
 
 
-@pytest.fixture
+@built_once
 def both(world: World, judged: Campaign, items: list[Item]) -> Campaign:
     for name, codes in PEOPLE.items():
         fill(judged, rater_of(getattr(world, name)), items, codes, world)

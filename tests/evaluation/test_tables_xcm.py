@@ -18,13 +18,14 @@ from predictions.models import Collection
 from tests.evaluation import runs
 from tests.evaluation.data import NOON
 from tests.evaluation.sample_tables import cells, model, of_recipe, table
+from tests.module_world import built_once
 from tests.personas import World
 
 pytestmark = pytest.mark.django_db
 LANGUAGES = ("en", "th", "ja", "sw")
 
 
-@pytest.fixture
+@built_once
 def benchmark(world: World) -> Benchmark:
     return of_recipe(world, "3xcm")
 

@@ -14,6 +14,7 @@ from annotation.services.answers import consent
 from people.models import User
 from people.services.raters import rater_of
 from tests.evaluation.data import an_open_campaign, give_ratings, of_condition, table
+from tests.module_world import built_once
 from tests.personas import World, make_user
 from tests.releases.test_export import download_files
 
@@ -21,7 +22,7 @@ PAGES = ("agreement", "people", "export")
 SENTENCE = "1 of 3 people withdrew; 5 answers left out."
 
 
-@pytest.fixture
+@built_once
 def third(world: World) -> User:
     user = make_user("Third")
     world.egypt.members.create(user=user)

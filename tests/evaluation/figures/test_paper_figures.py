@@ -14,6 +14,7 @@ from tests.evaluation.data import NOON
 from tests.evaluation.figures.study import boxes, read
 from tests.evaluation.runs import collection, create_ranking, query, run
 from tests.evaluation.sample_tables import model
+from tests.module_world import built_once
 from tests.personas import World
 
 
@@ -126,7 +127,7 @@ def test_strips_show_the_first_five_with_country_score_and_diversity(world: Worl
 # Boxes
 
 
-@pytest.fixture
+@built_once
 def boxed(world: World) -> list[Item]:
     of_recipe(world, "globalrg-grounding")
     return boxes(world)

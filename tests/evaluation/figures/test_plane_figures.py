@@ -20,12 +20,13 @@ from predictions.models import Collection, Run
 from tests.evaluation.data import NOON
 from tests.evaluation.runs import collection, create_ranking, query, run, vectors
 from tests.evaluation.sample_tables import model
+from tests.module_world import built_once
 from tests.personas import World
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
+@built_once
 def benchmark(world: World) -> Benchmark:
     Benchmark.objects.filter(pk=world.benchmark.pk).update(recipe="3xcm")
     world.benchmark.refresh_from_db()

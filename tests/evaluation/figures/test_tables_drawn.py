@@ -11,6 +11,7 @@ from tests.evaluation import test_tables_caire as caire
 from tests.evaluation import test_tables_culturalvqa as vqa
 from tests.evaluation.figures.test_plane_figures import figure
 from tests.evaluation.sample_tables import model
+from tests.module_world import built_once
 from tests.personas import World
 
 pytestmark = pytest.mark.django_db
@@ -23,7 +24,7 @@ def values(drawn: Figure) -> dict[tuple[object, ...], object]:
 # CAIRE
 
 
-@pytest.fixture
+@built_once
 def scored(world: World) -> caire.Study:
     study = caire.Study(world)
     study.score("Keen", caire.KEEN)
@@ -53,7 +54,7 @@ def test_caires_map_of_concepts_has_the_correlations_of_its_table(scored: caire.
 # CulturalVQA
 
 
-@pytest.fixture
+@built_once
 def judged(world: World) -> vqa.Study:
     study = vqa.Study(world)
     study.lave()
