@@ -1,5 +1,6 @@
 """Every door reads the same ratings: against a slow reading with a model instance for each row, on awkward data."""
 
+import functools
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
@@ -11,7 +12,7 @@ import pytest
 from django.db.models import F
 from django.http import QueryDict
 
-from annotation.models import Annotation, Assignment, Campaign, Rating, SheetVersion, Unit
+from annotation.models import Annotation, Assignment, Campaign, Rating, SheetVersion, Slot, Unit
 from benchmarks.models import Item
 from evaluation.queries.answer_tables import field_answers
 from evaluation.queries.observations import answers, observe
@@ -108,12 +109,30 @@ def selections(awkward: World) -> Iterator[Selection]:
             yield replace(chosen, raters=raters)
 
 
+@functools.cache
+def every_rating() -> list[Rating]:
+    """One instance for each row."""
+    rows = Rating.objects.select_related("annotation", "unit__item__stage__benchmark", "rater")
+    return list(rows.order_by("annotation__submitted_at", "annotation_id"))
+
+
+@functools.cache
+def asked_of(unit: int, campaigns: frozenset[int]) -> set[int]:
+    """The cohorts that these campaigns asked for a unit."""
+    slots = Slot.objects.filter(unit=unit, cohort__campaign__in=campaigns)
+    return set(slots.values_list("cohort__cohort", flat=True))
+
+
+@pytest.fixture(autouse=True)
+def rows_of_this_test() -> None:
+    """A test reads all rows once."""
+    every_rating.cache_clear()
+    asked_of.cache_clear()
+
+
 def selected_ratings(selection: Selection) -> Iterator[tuple[Any, Rating]]:
-    """One instance for each row, and every condition in Python."""
-    rows = Rating.objects.select_related("annotation", "unit__item__stage__benchmark", "rater").order_by(
-        "annotation__submitted_at", "annotation_id"
-    )
-    for row in rows:
+    """Every condition in Python."""
+    for row in every_rating():
         item, annotation, is_model = row.unit.item, row.annotation, row.rater.kind == "model"
         if (
             row.live
@@ -153,8 +172,7 @@ def by_cohort(selection: Selection) -> dict[int, list[Rating]]:
     for (is_model, of), row in selected_ratings(selection):
         asked = {of}
         if is_model:
-            slots = row.unit.slots.filter(cohort__campaign__in=selection.campaigns)
-            asked = set(slots.values_list("cohort__cohort", flat=True)) & set(selection.cohorts)
+            asked = asked_of(row.unit_id, frozenset(selection.campaigns)) & set(selection.cohorts)
         for cohort in asked if row.value is not None or selection.level == "nominal" else ():
             rows_by_cohort[cohort].append(row)
     return rows_by_cohort
