@@ -12,9 +12,12 @@ import pytest
 from django.test import Client
 
 from benchmarks.models import Benchmark
+from evaluation.figures.figure import Figure
+from evaluation.figures.spec import FigureData, FigureSpec
 from evaluation.tables import table_builder
 from evaluation.tables.spec import TableSpec
 from evaluation.tables.table import Table
+from evaluation.views import figures as figures_view
 
 TABLE_FILES, FIGURE_FILES = ("json", "csv", "tex"), ("svg", "png", "csv")
 NO_VALUE = re.compile(r"\b(None|NaN|nan|inf|undefined)\b")
@@ -41,16 +44,23 @@ def table_forms(
 
 @contextmanager
 def computed_once() -> Iterator[None]:
-    """Inside, each table is computed at its first form, and the others show the same numbers."""
+    """Inside, each table and figure is computed at its first form, and the others show the same numbers."""
     compute, tables = table_builder.build_table, dict[str, Table]()
+    build, figures = figures_view.build_figure, dict[str, Figure]()
 
     def compute_first(benchmark: Benchmark, spec: TableSpec, *how: Any) -> Table:
         if spec.key not in tables:
             tables[spec.key] = compute(benchmark, spec, *how)
         return tables[spec.key]
 
+    def build_first(ground: FigureData, spec: FigureSpec) -> Figure:
+        if spec.key not in figures:
+            figures[spec.key] = build(ground, spec)
+        return figures[spec.key]
+
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(table_builder, "build_table", compute_first)
+        patch.setattr(figures_view, "build_figure", build_first)
         yield
 
 
@@ -92,12 +102,13 @@ def check_cells(key: str, data: dict[str, Any]) -> None:
 
 
 def figure_forms(client: Client, slug: str, key: str, query: str = "") -> dict[str, bytes]:
-    """Each file of a figure that is drawn."""
+    """Each file of a figure that is drawn. The figure is built once: nothing changes between the forms."""
     forms = {}
-    for form in FIGURE_FILES:
-        reply = client.get(f"/b/{slug}/figures/{key}.{form}?{query}")
-        assert reply.status_code == 200, f"{key}.{form}: {reply.status_code} {reply.content[:500]!r}"
-        forms[form] = reply.content
+    with computed_once():
+        for form in FIGURE_FILES:
+            reply = client.get(f"/b/{slug}/figures/{key}.{form}?{query}")
+            assert reply.status_code == 200, f"{key}.{form}: {reply.status_code} {reply.content[:500]!r}"
+            forms[form] = reply.content
     assert forms["png"].startswith(b"\x89PNG"), key
     _clean(key, "svg", forms["svg"].decode())
     for row in csv.reader(io.StringIO(forms["csv"].decode("utf-8-sig"))):
