@@ -6,7 +6,7 @@ A new route is crossed as soon as tests/samples.py has samples of its parameters
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
@@ -15,6 +15,7 @@ from django.test import Client
 
 from benchmarks.models import Role
 from people.models import CohortManager, Team, TeamMember
+from tests.module_world import built_once
 from tests.personas import (
     EGYPT,
     World,
@@ -90,6 +91,33 @@ def with_other_people(world: World, team: Team, word: str) -> World:
 ELSEWHERE = {"campaign": another_round, "benchmark": another_benchmark, "team": another_team}
 
 
+@built_once
+def samples_by_place(world: World) -> dict[str, Mapping[str, Any]]:
+    """The samples of the world, under "", and those of each place elsewhere."""
+    return {"": build(world), **{where: build(make(world)) for where, make in ELSEWHERE.items()}}
+
+
+@dataclass
+class OpenMethods:
+    """With which methods the addresses of the world itself open, by number of the person and route.
+
+    Each test asks as the same people, of the same rows: what one was answered need not be asked again.
+    """
+
+    known: dict[tuple[int, str], set[str]] = field(default_factory=dict)
+
+    def of(self, clients: list[Client], number: int, route: Route, own_objects: Mapping[str, Any]) -> set[str]:
+        if (number, route.name) not in self.known:
+            answers = statuses(clients[number], route, path_of(route, own_objects))
+            self.known[number, route.name] = open_methods(answers)
+        return self.known[number, route.name]
+
+
+@pytest.fixture(scope="module")
+def own_methods() -> OpenMethods:
+    return OpenMethods()
+
+
 def crossings(
     route: Route, own_objects: Mapping[str, Any], other_objects: Mapping[str, Any]
 ) -> Iterator[dict[str, Any]]:
@@ -129,14 +157,18 @@ def path_with(route: Route, values: Mapping[str, Any]) -> str:
 
 
 @pytest.mark.parametrize("where", sorted(ELSEWHERE))
-def test_ids_that_do_not_belong_together_open_nothing(world: World, where: str) -> None:
-    own_objects, other_objects = build(world), build(ELSEWHERE[where](world))
+def test_ids_that_do_not_belong_together_open_nothing(
+    world: World, samples_by_place: dict[str, Mapping[str, Any]], own_methods: OpenMethods, where: str
+) -> None:
+    own_objects, other_objects = samples_by_place[""], samples_by_place[where]
     clients = [world.client(world.owner), world.client(world.team_admin)]
     faults = []
     for route in routes_to_cross():
         crossed = list(crossings(route, own_objects, other_objects))
         client, methods = (
-            client_that_opens_both(clients, route, own_objects, other_objects) if crossed else (clients[0], set())
+            client_that_opens_both(clients, route, own_objects, other_objects, own_methods)
+            if crossed
+            else (clients[0], set())
         )
         if crossed and not methods:
             faults.append(f"{route.name}: nobody may open both addresses, so crossing them shows nothing.")
@@ -151,21 +183,24 @@ def test_ids_that_do_not_belong_together_open_nothing(world: World, where: str) 
 
 
 def client_that_opens_both(
-    clients: list[Client], route: Route, own_objects: Mapping[str, Any], other_objects: Mapping[str, Any]
+    clients: list[Client],
+    route: Route,
+    own_objects: Mapping[str, Any],
+    other_objects: Mapping[str, Any],
+    own_methods: OpenMethods,
 ) -> tuple[Client, set[str]]:
     """A person's browser, and the methods with which both addresses open to them. Else the crossing would be refused
     because of the person."""
-    for client in clients:
-        methods = open_methods(statuses(client, route, path_of(route, own_objects)))
-        methods &= open_methods(statuses(client, route, path_of(route, other_objects)))
-        if methods:
+    for number, client in enumerate(clients):
+        methods = own_methods.of(clients, number, route, own_objects)
+        if methods and (methods := methods & open_methods(statuses(client, route, path_of(route, other_objects)))):
             return client, methods
     return clients[0], set()
 
 
-def test_every_route_with_two_ids_is_crossed(world: World) -> None:
-    own_objects = build(world)
-    elsewhere = [build(make(world)) for make in (another_benchmark, another_team)]
+def test_every_route_with_two_ids_is_crossed(samples_by_place: dict[str, Mapping[str, Any]]) -> None:
+    own_objects = samples_by_place[""]
+    elsewhere = [samples_by_place["benchmark"], samples_by_place["team"]]
     left_out = [
         route.name
         for route in routes_to_cross()

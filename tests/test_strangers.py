@@ -18,6 +18,7 @@ from django.urls import NoReverseMatch, URLPattern, URLResolver, get_resolver, r
 from config.old_addresses import redirect_to_new_address
 from people.models import User
 from tests.api.clients import reset_request_counts
+from tests.module_world import built_once
 from tests.personas import World
 from tests.samples import ANYTHING, POSTS, build
 
@@ -194,9 +195,13 @@ def complaints(world: World, samples: Mapping[str, Any], user: User | None) -> I
                     yield f"{summary} and says {text!r}"
 
 
+@built_once
+def samples(world: World) -> Mapping[str, Any]:
+    return build(world)
+
+
 @pytest.mark.parametrize("person_name", ["visitor", "stranger", "rival"])
-def test_outsiders_get_nothing_and_change_nothing(world: World, person_name: str) -> None:
-    samples = build(world)
+def test_outsiders_get_nothing_and_change_nothing(world: World, samples: Mapping[str, Any], person_name: str) -> None:
     before = snapshot()
     user = None if person_name == "visitor" else getattr(world, person_name)
     found = list(complaints(world, samples, user))
@@ -218,9 +223,8 @@ def is_open(client: Client, route: Route, path: str) -> bool:
     return False
 
 
-def test_every_sample_is_something_that_somebody_may_open(world: World) -> None:
+def test_every_sample_is_something_that_somebody_may_open(world: World, samples: Mapping[str, Any]) -> None:
     """Else the walk above would pass by asking for what does not exist."""
-    samples = build(world)
     insiders = [world.owner, world.mara, world.nour, world.manager, world.team_admin, world.site_admin]
     clients = [world.client(user) for user in insiders]
     closed = [
