@@ -11,6 +11,7 @@ from django.db import connection
 from django.utils import timezone
 
 from annotation.models import Campaign
+from api.protocol.limits import Throttle
 from emic_client import Emic
 from jobs.services import lifecycle, runner
 from people.models import User
@@ -35,6 +36,12 @@ def connect(live_server: Any) -> Iterator[Connect]:
     yield connected
     for client in clients:
         client.close()
+
+
+@pytest.fixture
+def many_requests(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A person may send more requests than a release has files: else the client waits for the next minute."""
+    monkeypatch.setattr(Throttle, "THROTTLE_RATES", {"person": "5000/min", "team": "5000/min"})
 
 
 @pytest.fixture

@@ -27,7 +27,7 @@ def token(world: World) -> str:
 
 def test_every_block_of_the_page_runs(
     world: World, campaign: Campaign, token: str, live_server: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str], worker: None, scripted_server: Server,
+    capsys: pytest.CaptureFixture[str], worker: None, scripted_server: Server, many_requests: None,
 ) -> None:  # fmt: skip
     monkeypatch.setenv("EMIC_TOKEN", token)
     monkeypatch.chdir(tmp_path)

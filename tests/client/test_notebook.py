@@ -40,7 +40,7 @@ PLAIN = {"PATH": os.environ["PATH"], "HOME": "/nonexistent"}
 
 
 @pytest.fixture
-def site(world: World, worker: None, scripted_server: Server, live_server: Any) -> str:
+def site(world: World, worker: None, scripted_server: Server, live_server: Any, many_requests: None) -> str:
     """A team with two cohorts, three annotators in the first, and a model that always says 3."""
     Team.objects.filter(pk=world.team.pk).update(slug="lab")
     world.add_annotators(world.brazil, 1)
