@@ -1,8 +1,6 @@
 """A database that hangs (SIGSTOP) stops no request for good: 503 with the reason, and all goes on once it is back."""
 
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -15,10 +13,11 @@ from django.http import HttpRequest
 from django.test import Client
 
 from config import database_guard, health
+from config.local.database import Database
 from config.local.servers import Postgres
 from tests.operations import servers
 from tests.servers import THROWAWAY
-from tests.start.helpers import ROOT, eventually, own_environment
+from tests.start.helpers import eventually
 
 
 @pytest.fixture
@@ -43,9 +42,16 @@ def page(port: int) -> int:
     return servers.get(port, "/me", 20.0, Cookie="sessionid=" + "x" * 32)
 
 
-def test_pages_answer_503_while_the_database_hangs_and_recover(postgres: Postgres, tmp_path: Path) -> None:
-    env = own_environment(tmp_path, DATABASE_URL=postgres.url, EMIC_DB_POOL="0", EMIC_SECRET_KEY="x" * 50)
-    subprocess.run([sys.executable, "manage.py", "migrate", "--no-input"], cwd=ROOT, env=env, check=True)
+def copy_tables(server: Postgres, folder: Path) -> None:
+    """Those of the tests' own database, in a fifth of the time that migrations take."""
+    Database(servers.database_url()).dump(folder / "tables.dump")
+    Database(server.url).load(folder / "tables.dump")
+
+
+def test_pages_answer_503_while_the_database_hangs_and_recover(
+    django_db_setup: None, postgres: Postgres, tmp_path: Path
+) -> None:
+    copy_tables(postgres, tmp_path)
     with servers.gunicorn(postgres.url) as port, ThreadPoolExecutor(24) as threads:
         assert set(threads.map(page, [port] * 24)) == {302}
         servers.signal_database(postgres, signal.SIGSTOP)
