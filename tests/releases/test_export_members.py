@@ -38,6 +38,7 @@ from tests.annotation.chain.factories import (
 from tests.annotation.chain.factories import process_derivations as judge_all
 from tests.annotation.queue.factories import a_cohort, a_person
 from tests.evaluation.data import an_open_campaign, give_ratings, table
+from tests.module_world import built_once
 from tests.personas import World
 from tests.releases.test_export import download_files
 
@@ -91,7 +92,7 @@ class Judged:
         judge_all()
 
 
-@pytest.fixture
+@built_once
 def judged() -> Judged:
     return Judged()
 
@@ -117,7 +118,7 @@ class Scene:
         reviews.undo(gone.pk, self.rita, self.at + timedelta(seconds=3))
 
 
-@pytest.fixture
+@built_once
 def scene() -> Scene:
     return Scene()
 

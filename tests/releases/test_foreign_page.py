@@ -3,7 +3,6 @@
 import re
 from typing import Any
 
-import pytest
 from django.core.files.base import ContentFile
 from django.test import Client
 
@@ -12,6 +11,7 @@ from annotation.services.sheets import stages
 from benchmarks.models import Benchmark, Item, Stage
 from jobs.models import Job
 from jobs.services import runner
+from tests.module_world import built_once
 from tests.personas import World
 from tests.releases.foreign_samples import LABEL_STUDIO, content, needs_peers
 from tests.releases.test_foreign_import import pictures_zip
@@ -19,7 +19,7 @@ from tests.releases.test_foreign_import import pictures_zip
 pytestmark = needs_peers
 
 
-@pytest.fixture
+@built_once
 def empty(world: World) -> Benchmark:
     """A benchmark without a stage."""
     Stage.objects.filter(benchmark=world.benchmark).delete()

@@ -14,6 +14,7 @@ from benchmarks.models import Item
 from releases.models import WithheldFile
 from tests.annotation.chain.factories import a_stage
 from tests.evaluation.data import NOON, an_open_campaign, give_ratings, of_condition, table
+from tests.module_world import built_once
 from tests.personas import SHEET, World, stand_in
 from tests.releases.description_schemas import croissant_problems
 from tests.releases.release_steps import address, built, csv_rows, files_of
@@ -22,7 +23,7 @@ pytestmark = pytest.mark.django_db
 DRAWN = {"kind": "sample", "from": ["relevance"], "of": "kept", "without": "clip", "params": {"n": 10}, "seed": 1}
 
 
-@pytest.fixture
+@built_once
 def campaign(world: World) -> Campaign:
     world.add_items(12)
     campaign = an_open_campaign(world)

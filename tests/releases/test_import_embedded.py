@@ -8,6 +8,7 @@ from benchmarks.models import Benchmark, ItemImage
 from releases.models import Release
 from releases.services.imports import keep, preview
 from tests.evaluation.data import an_open_campaign, of_condition, table
+from tests.module_world import built_once
 from tests.personas import World
 from tests.releases.import_steps import archive_of, run, start
 from tests.releases.release_steps import built
@@ -15,7 +16,7 @@ from tests.releases.test_import_safety import members, resealed
 from tests.releases.test_release_splits import give_pictures
 
 
-@pytest.fixture
+@built_once
 def campaign(world: World) -> Campaign:
     world.add_items(12)
     give_pictures(world)

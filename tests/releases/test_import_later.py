@@ -19,6 +19,7 @@ from releases.models import Release
 from releases.services import importing
 from releases.services.imports import ImportRefused
 from tests.evaluation.data import NOON, an_open_campaign, of_condition, table
+from tests.module_world import built_once
 from tests.personas import World
 from tests.releases.import_steps import archive_of, release_of, run, start, start_later
 from tests.releases.test_import_safety import changed_rows, members, resealed
@@ -26,7 +27,7 @@ from tests.releases.test_import_safety import changed_rows, members, resealed
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
+@built_once
 def release(world: World) -> Release:
     """With an answer that settles a question."""
     world.add_items(4)

@@ -10,6 +10,7 @@ from jobs.models import Job
 from jobs.services import runner
 from releases.models import ReleaseImport
 from tests.evaluation.data import an_open_campaign, of_condition, table
+from tests.module_world import built_once
 from tests.personas import World
 from tests.releases.import_steps import archive_of, release_of, start
 
@@ -17,7 +18,7 @@ pytestmark = pytest.mark.django_db
 ADDRESS = "/releases/import/"
 
 
-@pytest.fixture
+@built_once
 def archive(world: World) -> bytes:
     world.add_items(4)
     campaign = an_open_campaign(world)

@@ -21,6 +21,7 @@ from releases.imports.writer import KindWriter
 from releases.models import ImportedRow, Release
 from releases.services.imports import ImportRefused
 from tests.evaluation.data import an_open_campaign, of_condition, table
+from tests.module_world import built_once
 from tests.personas import World
 from tests.releases.import_steps import archive_of, release_of, run, start, start_later, table_files
 
@@ -29,7 +30,7 @@ Change = Callable[[dict[str, bytes], str], None]
 """Changes the members of an archive; the text is its folder."""
 
 
-@pytest.fixture
+@built_once
 def release(world: World) -> Release:
     world.add_items(4)
     campaign = an_open_campaign(world)

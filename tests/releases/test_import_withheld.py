@@ -1,10 +1,9 @@
 """Answers that a release withholds: after an import they are called withheld, and not missing."""
 
-import pytest
-
 from annotation.models import Campaign
 from benchmarks.models import Benchmark, Item
 from tests.evaluation.data import an_open_campaign, of_condition, table
+from tests.module_world import built_once
 from tests.personas import World
 from tests.releases.import_steps import archive_of, run, start, start_later
 from tests.releases.release_steps import built
@@ -12,7 +11,7 @@ from tests.releases.release_steps import built
 SPLIT = {"train": 50, "test": 50, "seed": 3, "group_by": "item", "pictures": "names", "formats": ["jsonl"]}
 
 
-@pytest.fixture
+@built_once
 def campaign(world: World) -> Campaign:
     world.add_items(40)
     campaign = an_open_campaign(world)

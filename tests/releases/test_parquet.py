@@ -17,11 +17,12 @@ from releases.exports.archive_files import _cells
 from releases.formats import parquet as writer
 from releases.rows.columns import RowColumn
 from tests.evaluation.data import an_open_campaign, give_ratings, of_condition, table
+from tests.module_world import built_once
 from tests.personas import World
 from tests.releases.test_export import download_files
 
 
-@pytest.fixture
+@built_once
 def campaign(world: World) -> Campaign:
     world.add_items(8)
     campaign = an_open_campaign(world)

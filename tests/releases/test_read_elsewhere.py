@@ -17,6 +17,7 @@ from benchmarks.services.images import store_image
 from config.local import setup
 from releases.models import Release, ReleaseFile
 from tests.evaluation.data import an_open_campaign, of_condition, table
+from tests.module_world import built_once
 from tests.personas import World
 from tests.pictures import encode_picture, noise
 from tests.releases.description_schemas import CITATION, croissant_problems, problems_of
@@ -26,7 +27,7 @@ SCRIPT = Path(__file__).parent / "read_elsewhere.py"
 SPLIT = {"train": 50, "test": 50, "seed": 3}
 
 
-@pytest.fixture
+@built_once
 def campaign(world: World) -> Campaign:
     world.add_items(24)
     campaign = an_open_campaign(world)

@@ -18,6 +18,7 @@ from people.models import Consent
 from releases.models import Release, ReleaseFile
 from releases.services import building
 from tests.evaluation.data import an_open_campaign, of_condition, table
+from tests.module_world import built_once
 from tests.personas import World
 from tests.releases.release_steps import act, address, build, built, create, files_of, json_rows
 
@@ -26,7 +27,7 @@ class Killed(BaseException):
     """What a kill leaves behind: the transaction is rolled back, and nothing else is done."""
 
 
-@pytest.fixture
+@built_once
 def campaign(world: World) -> Campaign:
     world.add_items(8)
     campaign = an_open_campaign(world)

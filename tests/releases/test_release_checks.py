@@ -12,13 +12,14 @@ from benchmarks.models import Benchmark
 from releases.formats.checksums import Checksum, compare, read_checksums
 from releases.models import Release
 from tests.evaluation.data import an_open_campaign, of_condition, table
+from tests.module_world import built_once
 from tests.personas import World
 from tests.releases.release_steps import act, address, built, files_of
 
 A, B = "a" * 64, "b" * 64
 
 
-@pytest.fixture
+@built_once
 def release(world: World) -> Release:
     world.add_items(4)
     campaign: Campaign = an_open_campaign(world)

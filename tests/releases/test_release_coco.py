@@ -16,6 +16,7 @@ from people.models import Rater
 from tests import pictures as draw
 from tests.annotation.files.test_answer_files import import_answers
 from tests.evaluation.data import an_open_campaign
+from tests.module_world import built_once
 from tests.personas import World
 from tests.releases.release_steps import built, files_of
 
@@ -38,7 +39,7 @@ def box(x0: float, y0: float, x1: float, y1: float, label: str = "") -> dict[str
 ONE, TWO, BARE = box(0.1, 0.2, 0.6, 0.7, "stall"), box(0.5, 0.5, 0.75, 1, "lamp"), box(0, 0, 1 / 3, 1)
 
 
-@pytest.fixture
+@built_once
 def campaign(world: World) -> Campaign:
     """Two people. The first item has a box of each; the second two boxes of one; the third "no" of both; the fourth
     nobody answers; the fifth has one box."""

@@ -21,6 +21,7 @@ from releases.formats.picture_metadata import Unreadable, strip_metadata
 from releases.models import Release
 from releases.rows.columns import Row, RowColumn
 from tests.evaluation.data import an_open_campaign, of_condition, table
+from tests.module_world import built_once
 from tests.personas import World
 from tests.pictures import noise
 from tests.releases.release_steps import act, address, build, built, csv_rows, files_of, json_rows
@@ -28,7 +29,7 @@ from tests.releases.release_steps import act, address, build, built, csv_rows, f
 SECRET = b"Seen-by-nobody"
 
 
-@pytest.fixture
+@built_once
 def campaign(world: World) -> Campaign:
     world.add_items(8)
     campaign = an_open_campaign(world)

@@ -19,6 +19,7 @@ from predictions.models import EntityLink
 from releases.models import Release, ReleaseItem, WithheldFile
 from tests.annotation.chain.factories import QUESTION, a_stage
 from tests.evaluation.data import NOON, an_open_campaign, of_condition, table
+from tests.module_world import built_once
 from tests.personas import World
 from tests.pictures import encode_picture, noise
 from tests.predictions.knowledge.samples import a_linking
@@ -27,7 +28,7 @@ from tests.releases.release_steps import act, address, build, built, create, csv
 SPLIT = {"train": 50, "test": 50, "seed": 3, "group_by": "item"}
 
 
-@pytest.fixture
+@built_once
 def campaign(world: World) -> Campaign:
     world.add_items(40)
     campaign = an_open_campaign(world)

@@ -10,13 +10,14 @@ from releases.models import Release
 from releases.services import versioning
 from releases.services.versioning import proposed_version
 from tests.evaluation.data import an_open_campaign, of_condition, table
+from tests.module_world import built_once
 from tests.personas import World
 from tests.releases.release_steps import act, address, build, built, create, files_of
 
 NEW: dict[str, Any] = {"formats": ["csv"], "pictures": "names"}
 
 
-@pytest.fixture
+@built_once
 def campaign(world: World) -> Campaign:
     world.add_items(8)
     Benchmark.objects.filter(pk=world.benchmark.pk).update(licence="CC-BY-4.0")
@@ -25,7 +26,7 @@ def campaign(world: World) -> Campaign:
     return campaign
 
 
-@pytest.fixture
+@built_once
 def first(world: World, campaign: Campaign) -> Release:
     release = built(world)
     act(world, release, "publish", sure="1")

@@ -16,6 +16,7 @@ from benchmarks.models import Benchmark
 from jobs.models import Event
 from releases.models import Release, ReleaseFile, ReleaseRow
 from tests.evaluation.data import an_open_campaign, of_condition, table
+from tests.module_world import built_once
 from tests.personas import World, make_benchmark, make_items
 from tests.releases.release_steps import (
     act,
@@ -30,7 +31,7 @@ from tests.releases.release_steps import (
 )
 
 
-@pytest.fixture
+@built_once
 def campaign(world: World) -> Campaign:
     world.add_items(8)
     campaign = an_open_campaign(world)

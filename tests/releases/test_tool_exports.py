@@ -18,6 +18,7 @@ from releases.foreign.contract import ForeignAnswer, ForeignItem
 from releases.foreign.registry import reader_for
 from releases.writers.registry import WRITERS
 from tests.evaluation.data import an_open_campaign
+from tests.module_world import built_once
 from tests.personas import World
 from tests.releases.foreign_samples import LABEL_STUDIO, as_files, needs_peers, records
 from tests.releases.test_foreign_import import ForeignImporter, bring
@@ -25,7 +26,7 @@ from tests.releases.test_foreign_import import ForeignImporter, bring
 pytestmark = needs_peers
 
 
-@pytest.fixture
+@built_once
 def importer(world: World) -> ForeignImporter:
     return bring(world, *LABEL_STUDIO)[0]
 
