@@ -32,6 +32,7 @@ from releases.exports.record_files import RecordFile
 from releases.rows.columns import Row, RowColumn
 from tests.evaluation.data import an_open_campaign, give_ratings
 from tests.evaluation.sample_tables import SMALL
+from tests.module_world import built_once
 from tests.personas import World
 
 PAPERS = Path(plugins.__file__).parent
@@ -147,7 +148,7 @@ def mara(world: World) -> Client:
     return world.client(world.mara)
 
 
-@pytest.fixture
+@built_once
 def of_the_sixth(world: World) -> Benchmark:
     plugins.register(sixth_plugin())
     Benchmark.objects.filter(pk=world.benchmark.pk).update(recipe="sixth")

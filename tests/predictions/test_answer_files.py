@@ -19,11 +19,12 @@ from tests.annotation.chain.factories import a_field
 from tests.evaluation.data import an_open_campaign
 from tests.evaluation.test_measures import CHOICE, with_sheet
 from tests.importing import outcomes
+from tests.module_world import built_once
 from tests.personas import World
 from tests.predictions.model_file_samples import import_file, inspect, jsonl, lm_eval, run_of, sample, store_file
 
 
-@pytest.fixture
+@built_once
 def campaign(world: World) -> Campaign:
     world.add_items(6)
     return an_open_campaign(world)

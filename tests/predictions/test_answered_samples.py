@@ -12,6 +12,7 @@ from predictions.services.runs import answer_runs
 from predictions.services.runs.engine import retries
 from predictions.services.runs.unit_selection import count_new_units, select_item_targets
 from tests.annotation.chain.factories import answer, claim_sheet
+from tests.module_world import built_once
 from tests.personas import World
 from tests.predictions.model_server import Server
 from tests.predictions.request_helpers import Plainly, a_campaign, a_plan, an_endpoint, drive_run, start_run, use
@@ -21,7 +22,7 @@ from tests.predictions.test_new_run import press, text_of
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
+@built_once
 def campaign(world: World) -> Campaign:
     """A hundred units; Nour answered twelve of them, and for five of these Salma did too: two answers are wanted."""
     new_campaign = a_campaign(world, 100)

@@ -14,6 +14,7 @@ from jobs.services import runner
 from people.models import User
 from predictions.models import Run
 from tests.evaluation.data import an_open_campaign, give_ratings
+from tests.module_world import built_once
 from tests.personas import World
 from tests.predictions.model_file_samples import inspect, jsonl, lm_eval, sample
 from tests.predictions.test_coco_files import BOX, coco_box
@@ -22,7 +23,7 @@ URL = "/b/{}/predictions/answers/import/"
 CODES = "12345"
 
 
-@pytest.fixture
+@built_once
 def campaign(world: World) -> Campaign:
     world.add_items(5)
     campaign = an_open_campaign(world)

@@ -19,6 +19,7 @@ from predictions.services.runs.unit_selection import count_new_units, select_ite
 from tests.annotation.files.test_answer_files import import_answers
 from tests.forms import inputs_of
 from tests.importing import lines, outcomes
+from tests.module_world import built_once
 from tests.personas import World
 from tests.predictions.request_helpers import Plainly, a_campaign, a_plan, an_endpoint, start_run, use
 from tests.predictions.test_new_run import plan, press, text_of
@@ -27,17 +28,17 @@ pytestmark = pytest.mark.django_db
 PLAIN = Plainly()
 
 
-@pytest.fixture
+@built_once
 def campaign(world: World) -> Campaign:
     return a_campaign(world, 4, images=True)
 
 
-@pytest.fixture
+@built_once
 def endpoint(world: World) -> Endpoint:
     return an_endpoint(world, "http://127.0.0.1:9/v1", offers=["images"])
 
 
-@pytest.fixture
+@built_once
 def lands(world: World) -> LabelSet:
     return create_typed(world.team, "Lands", "Georgia\nPeru\nChad", world.mara)[0]
 

@@ -24,6 +24,7 @@ from tests.annotation.chain.factories import (
     process_derivations,
 )
 from tests.importing import lines, upload
+from tests.module_world import built_once
 from tests.personas import World
 from tests.predictions.test_filtering import RIGHT, SCORES
 from tests.samples import rater
@@ -55,7 +56,7 @@ def use(client: Client, stage: Stage, limit: str, number: int, **more: Any) -> A
     return client.post(address(stage), {**CHOICE, "limit": limit, "number": number, **more}, follow=True)
 
 
-@pytest.fixture
+@built_once
 def candidates(world: World) -> Stage:
     """Six candidates and one that another filter drops; labels are drawn without the filter by score."""
     stage = a_stage(world.benchmark, "candidates", ANSWER, display="words", pictures="none")
@@ -75,7 +76,7 @@ def candidates(world: World) -> Stage:
     return stage
 
 
-@pytest.fixture
+@built_once
 def labels(world: World, candidates: Stage) -> Campaign:
     """People of two cohorts label all of them, and are divided over the one with score 30."""
     stage = world.benchmark.stages.get(key="labels")

@@ -13,6 +13,7 @@ from predictions.imports import coco, streaming
 from predictions.models import Call, Reply
 from tests.evaluation.data import an_open_campaign
 from tests.importing import outcomes
+from tests.module_world import built_once
 from tests.personas import World
 from tests.predictions.model_file_samples import import_file, run_of, store_file
 
@@ -21,7 +22,7 @@ SIDES = ("x0", "y0", "x1", "y1")
 TOLD = {"key": "image_id", "field": "box"}
 
 
-@pytest.fixture
+@built_once
 def campaign(world: World) -> Campaign:
     stage = world.stage
     stage.sheet, stage.has_target, stage.own_items_only = {"fields": [BOX]}, True, True

@@ -15,6 +15,7 @@ from predictions.retrieval.trials import TrialPicture
 from predictions.services.collections import builder
 from predictions.services.collections.builder import NATIVE, SIX, THREE, UNIVERSALS, CollectionPlan
 from predictions.services.runs.result_runs import FileRunRefused
+from tests.module_world import built_once
 from tests.personas import World
 from tests.predictions.shapes import store
 from tests.predictions.tiny_clip import draw_shape, png
@@ -99,7 +100,7 @@ def test_a_seed_without_partners_or_words_yields_no_trial_and_is_counted() -> No
     assert trials.draw_six([trial_picture("Egypt", "tea")], TEXTS, 1).left_out == {"no_country": 1}
 
 
-@pytest.fixture
+@built_once
 def stage(world: World):
     for number, (country, concept) in enumerate(product(("Egypt", "Brazil", "Japan"), CONCEPTS)):
         item = Item.objects.create(

@@ -25,13 +25,14 @@ from tests.annotation.chain.factories import (
     items,
     process_derivations,
 )
+from tests.module_world import built_once
 from tests.personas import World
 
 pytestmark = pytest.mark.django_db
 DIGEST = re.compile(r'name="digest" value="([0-9a-f]+)"')
 
 
-@pytest.fixture
+@built_once
 def stage(world: World) -> Stage:
     """Four pictures of music; people say which are good."""
     stage = a_stage(world.benchmark, "screen", GOOD, acceptance="by_rule", acceptance_rule=RULE, target_answers=1)

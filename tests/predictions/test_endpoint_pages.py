@@ -14,6 +14,7 @@ from predictions.queries.endpoints import models_of
 from predictions.services.endpoints import endpoints
 from tests.annotation.chain.factories import create_open_campaign
 from tests.forms import inputs_of
+from tests.module_world import built_once
 from tests.personas import World
 from tests.predictions.model_server import Server
 from tests.predictions.plan_set_helpers import form_data
@@ -25,7 +26,7 @@ FORM = {
 }  # fmt: skip
 
 
-@pytest.fixture
+@built_once
 def endpoint(world: World) -> Endpoint:
     fields = {name: FORM[name] for name in ("kind", "name", "base_url", "offers")}
     return endpoints.create(world.team, world.team_admin, timezone.now(), **fields)

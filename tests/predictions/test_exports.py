@@ -10,6 +10,7 @@ import pytest
 from predictions.models import Collection, Query, Run
 from predictions.queries import exports
 from predictions.queries.results import entries_of, lists_of, vectors_of
+from tests.module_world import built_once
 from tests.personas import World, make_benchmark
 from tests.predictions.file_helpers import a_collection, a_run, jsonl, run_of
 from tests.predictions.test_runs import CHOICE, FOUND
@@ -41,7 +42,7 @@ def rows_of_run(run: Run) -> Any:
     return found, [one.key for one in entries], np.asarray(vectors).tolist()
 
 
-@pytest.fixture
+@built_once
 def elsewhere(world: World) -> World:
     return replace(world, benchmark=make_benchmark(world.team, "elsewhere", researcher=world.mara))
 

@@ -16,6 +16,7 @@ from predictions.queries.calibration_labels import labelled_scores
 from predictions.queries.results import vectors_of
 from predictions.retrieval import calibration, scoring
 from predictions.services.encoders import near_duplicates
+from tests.module_world import built_once
 from tests.personas import World
 from tests.predictions.shapes import a_collection, a_run
 from tests.samples import assign, open_campaign
@@ -68,7 +69,7 @@ def test_the_best_is_of_all_limits_of_two_decimals() -> None:
     assert calibration.exact_text(23) == "23"
 
 
-@pytest.fixture
+@built_once
 def labelled(world: World) -> None:
     """Six scored items; two people say 1 to 5 of five of them, and are divided over one."""
     items = world.add_items(6)

@@ -15,6 +15,7 @@ from predictions.services.runs import answer_runs
 from predictions.tasks import follow_new_items
 from tests.annotation.chain.factories import create_open_campaign, live_items, process_derivations
 from tests.annotation.chain.judged_scene import Scene
+from tests.module_world import built_once
 from tests.personas import World
 from tests.predictions.model_server import Act, Server
 from tests.predictions.request_helpers import Plainly, a_plan, an_endpoint, drive_run, start_run, use
@@ -22,7 +23,7 @@ from tests.predictions.request_helpers import Plainly, a_plan, an_endpoint, driv
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
+@built_once
 def scene(world: World) -> Scene:
     Stage.objects.filter(benchmark=world.benchmark).delete()
     scene = Scene(questions=2, benchmark=world.benchmark, runs={"settings": ["vlm"]})

@@ -13,18 +13,19 @@ from predictions.models import Call, Endpoint, Run
 from predictions.prompts.contract import PromptOption
 from predictions.services.endpoints import endpoints
 from tests.forms import inputs_of
+from tests.module_world import built_once
 from tests.personas import World
 from tests.predictions.request_helpers import Plainly, a_campaign, an_endpoint, use
 
 TARGET = "sheet@1"
 
 
-@pytest.fixture
+@built_once
 def campaign(world: World) -> Campaign:
     return a_campaign(world, 4, images=True)
 
 
-@pytest.fixture
+@built_once
 def endpoint(world: World) -> Endpoint:
     return an_endpoint(world, "http://127.0.0.1:9/v1", offers=["images"])
 

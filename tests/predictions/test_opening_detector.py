@@ -12,6 +12,7 @@ from predictions.models import FactRequest
 from predictions.tasks import start_fact_jobs
 from tests.chains.researcher import do_waiting_work
 from tests.forms import inputs_of
+from tests.module_world import built_once
 from tests.personas import World, draw_image
 from tests.predictions.encoders import ScriptedDetector, script_detector
 from tests.predictions.shapes import an_endpoint
@@ -25,7 +26,7 @@ def detector(monkeypatch: pytest.MonkeyPatch) -> ScriptedDetector:
     return script_detector(monkeypatch, lambda _data: 3)
 
 
-@pytest.fixture
+@built_once
 def benchmark(world: World) -> Benchmark:
     return create_from_recipe(world.team, "globalrg-grounding", "Boxes", "boxes", world.mara)
 

@@ -19,6 +19,7 @@ from tests.annotation.chain.factories import (
     process_derivations,
 )
 from tests.annotation.queue.factories import a_person
+from tests.module_world import built_once
 from tests.personas import World, draw_image
 
 pytestmark = pytest.mark.django_db
@@ -74,7 +75,7 @@ class Scene:
         return self.world.client(user or self.world.mara).post(self.path, data, follow=True)
 
 
-@pytest.fixture
+@built_once
 def scene(world: World) -> Scene:
     return Scene(world)
 

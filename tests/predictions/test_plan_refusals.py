@@ -9,6 +9,7 @@ from benchmarks.models import ItemImage
 from predictions.models import Call, Endpoint, Run
 from tests.annotation.chain.factories import a_field
 from tests.forms import inputs_of
+from tests.module_world import built_once
 from tests.personas import SHEET, World
 from tests.predictions.knowledge.samples import a_linking
 from tests.predictions.request_helpers import a_campaign, an_endpoint
@@ -18,12 +19,12 @@ pytestmark = pytest.mark.django_db
 NO_LINKS = "No item has an article or concepts of its own, and no linking run is chosen"
 
 
-@pytest.fixture
+@built_once
 def campaign(world: World) -> Campaign:
     return a_campaign(world, 4, images=True)
 
 
-@pytest.fixture
+@built_once
 def endpoint(world: World) -> Endpoint:
     return an_endpoint(world, "http://127.0.0.1:9/v1", offers=["images"])
 

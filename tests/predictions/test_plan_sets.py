@@ -18,6 +18,7 @@ from predictions.models import Call, Endpoint, PlanSet, Run
 from predictions.prompts import registry
 from predictions.services.endpoints import endpoints
 from predictions.services.runs import answer_runs
+from tests.module_world import built_once
 from tests.personas import World
 from tests.predictions.model_server import Server
 from tests.predictions.plan_set_helpers import (
@@ -44,10 +45,15 @@ def endpoint(world: World, scripted_server: Server) -> Endpoint:
     return an_endpoint(world, scripted_server.base_url, PRICES)
 
 
-@pytest.fixture
-def campaign(world: World, monkeypatch: Any) -> Campaign:
-    use_conditions(monkeypatch)
+@built_once
+def opened(world: World) -> Campaign:
     return a_campaign(world, 4)
+
+
+@pytest.fixture
+def campaign(opened: Campaign, monkeypatch: Any) -> Campaign:
+    use_conditions(monkeypatch)
+    return opened
 
 
 def text_of(reply: Any) -> str:

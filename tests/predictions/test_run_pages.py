@@ -19,6 +19,7 @@ from predictions.pages.runs import PAGE
 from predictions.prompts.registry import prompt
 from predictions.services.runs import answer_runs
 from tests.forms import inputs_of
+from tests.module_world import built_once
 from tests.personas import World
 from tests.predictions.request_helpers import a_campaign, a_plan, an_endpoint
 
@@ -27,12 +28,12 @@ REPLY_BODY = {"text": WORDS, "finish": "stop", "way": "text", "model": "m"}
 ASKED = {"messages": [{"role": "user", "pieces": [{"text": "How relevant is it?"}, {"image": "0" * 64}]}]}
 
 
-@pytest.fixture
+@built_once
 def campaign(world: World) -> Campaign:
     return a_campaign(world, 3)
 
 
-@pytest.fixture
+@built_once
 def run(world: World, campaign: Campaign) -> Run:
     """Opened, and nobody works on it yet."""
     endpoint = an_endpoint(world, "http://127.0.0.1:9/v1")

@@ -14,12 +14,13 @@ from predictions.models import Call, Run
 from tests.annotation.chain.factories import answer, claim_sheet, create_open_campaign, live_items, process_derivations
 from tests.annotation.chain.judged_scene import Scene
 from tests.chains.link_client import text_of
+from tests.module_world import built_once
 from tests.personas import World
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
+@built_once
 def scene(world: World) -> Scene:
     """Two questions, three people and two models, A in run 1 and B in run 2; B refused the second question."""
     Stage.objects.filter(benchmark=world.benchmark).delete()

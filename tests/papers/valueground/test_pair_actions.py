@@ -11,6 +11,7 @@ from papers.valueground.builder.models import Build, BuildPlan
 from predictions.models import Endpoint
 from tests.chains.link_client import text_of
 from tests.chains.researcher import do_waiting_work
+from tests.module_world import built_once
 from tests.papers.valueground.pair_samples import add_pairs, confirm
 from tests.papers.valueground.survey_samples import CODEBOOK, METADATA, new_benchmark, page_of, upload
 from tests.personas import World
@@ -26,14 +27,14 @@ def client(world: World) -> Client:
     return world.client(world.owner)
 
 
-@pytest.fixture
-def benchmark(world: World, client: Client) -> Benchmark:
+@built_once
+def benchmark(world: World) -> Benchmark:
     """Two questions are confirmed, with words for the practice model."""
     benchmark = new_benchmark(world)
     metadata = {
         key: {**entry, "question": f"{entry['question']} {WORDS.get(key, '')}"} for key, entry in METADATA.items()
     }
-    upload(client, benchmark, {"codebook": CODEBOOK, "metadata": metadata})
+    upload(world.client(world.owner), benchmark, {"codebook": CODEBOOK, "metadata": metadata})
     confirm(benchmark, *WORDS)
     return benchmark
 

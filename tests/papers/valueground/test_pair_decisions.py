@@ -14,6 +14,7 @@ from tests.annotation.chain.factories import answer, claim_sheet, create_open_ca
 from tests.annotation.queue.factories import a_person
 from tests.chains.link_client import text_of
 from tests.chains.researcher import do_waiting_work
+from tests.module_world import built_once
 from tests.papers.valueground.pair_samples import StepLog, add_build, add_pairs
 from tests.papers.valueground.survey_samples import EIGHT, new_benchmark, page_of, upload
 from tests.personas import World
@@ -26,14 +27,14 @@ def client(world: World) -> Client:
     return world.client(world.owner)
 
 
-@pytest.fixture
-def benchmark(world: World, client: Client) -> Benchmark:
+@built_once
+def benchmark(world: World) -> Benchmark:
     benchmark = new_benchmark(world)
-    upload(client, benchmark, EIGHT)
+    upload(world.client(world.owner), benchmark, EIGHT)
     return benchmark
 
 
-@pytest.fixture
+@built_once
 def builds(world: World, benchmark: Benchmark) -> dict[str, Build]:
     return add_pairs(benchmark, world.owner)
 

@@ -11,6 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from benchmarks.models import Benchmark
 from papers.valueground.builder.models import Build
 from tests.chains.link_client import text_of
+from tests.module_world import built_once
 from tests.papers.valueground.pair_samples import ISSUE, add_build, add_pairs, confirm, write_accepted
 from tests.papers.valueground.survey_samples import EIGHT, new_benchmark, page_of, upload
 from tests.personas import World
@@ -23,10 +24,10 @@ def client(world: World) -> Client:
     return world.client(world.owner)
 
 
-@pytest.fixture
-def benchmark(world: World, client: Client) -> Benchmark:
+@built_once
+def benchmark(world: World) -> Benchmark:
     benchmark = new_benchmark(world)
-    upload(client, benchmark, EIGHT)
+    upload(world.client(world.owner), benchmark, EIGHT)
     return benchmark
 
 

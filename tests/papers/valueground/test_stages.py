@@ -18,6 +18,7 @@ from predictions.queries.scenes import Scenes
 from predictions.services.runs.unit_selection import scene_seed
 from tests.annotation.chain.factories import answer, claim_sheet, create_open_campaign, live_items, process_derivations
 from tests.chains.link_client import text_of
+from tests.module_world import built_once
 from tests.papers.valueground.survey_samples import CODEBOOK, EIGHT, new_benchmark, page_of, upload
 from tests.personas import World, stand_in
 
@@ -26,7 +27,7 @@ PASSES = {"match_a": "2", "match_b": "2", "pair_match": "2", "no_cue": "1"}
 FAILS = {**PASSES, "pair_match": "0"}
 
 
-@pytest.fixture
+@built_once
 def benchmark(world: World) -> Benchmark:
     return new_benchmark(world)
 

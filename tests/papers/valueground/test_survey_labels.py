@@ -16,6 +16,7 @@ from papers.valueground.survey_labels import Label
 from papers.valueground.tables.label_sources import label_of, load_label_sources
 from tests.evaluation.sample_tables import model, store_answers, table
 from tests.evaluation.test_tables_valueground import create_open_campaign, row
+from tests.module_world import built_once
 from tests.papers.valueground.survey_samples import (
     EIGHT,
     new_benchmark,
@@ -81,7 +82,7 @@ def test_labels_of_the_real_questions_follow_the_rule_in_13_countries(world: Wor
     assert len(labels) == 65
 
 
-@pytest.fixture
+@built_once
 def benchmark(world: World) -> Benchmark:
     """Q10, Q2 and Q5 are confirmed; Q4 is only proposed."""
     benchmark = new_benchmark(world)

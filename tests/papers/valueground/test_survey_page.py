@@ -12,13 +12,14 @@ from benchmarks.models import Benchmark
 from papers.valueground.survey.models import OptionPair, Survey, SurveyQuestion
 from papers.valueground.survey.services import decisions
 from tests.chains.link_client import text_of
+from tests.module_world import built_once
 from tests.papers.valueground.survey_samples import CODEBOOK, EIGHT, METADATA, about, new_benchmark, page_of, upload
 from tests.personas import World
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
+@built_once
 def benchmark(world: World) -> Benchmark:
     benchmark = new_benchmark(world)
     upload(world.client(world.owner), benchmark, EIGHT)

@@ -7,6 +7,7 @@ from benchmarks.models import Item
 from people.models import Team
 from predictions.models import Endpoint, KnowledgeBase
 from tests.forms import inputs_of
+from tests.module_world import built_once
 from tests.personas import World
 from tests.predictions.knowledge.colours import import_entries
 from tests.predictions.request_helpers import a_campaign, an_endpoint
@@ -17,7 +18,7 @@ GOLD = "caire-digit-gold@1"
 GOLD_ENTITIES = {"item-00000": "azure|red", "item-00001": "navy", "item-00002": ""}  # navy has no article
 
 
-@pytest.fixture
+@built_once
 def campaign(world: World) -> Campaign:
     import_entries(world)
     campaign = a_campaign(world, 3, images=True)
@@ -26,7 +27,7 @@ def campaign(world: World) -> Campaign:
     return campaign
 
 
-@pytest.fixture
+@built_once
 def endpoint(world: World) -> Endpoint:
     return an_endpoint(world, "http://127.0.0.1:9/v1", offers=["images"])
 

@@ -14,6 +14,7 @@ from papers.caire.tables.links import ranks_of
 from predictions.models import EntityLink, KnowledgeBase, KnowledgeIndex, Run
 from predictions.services.knowledge import linking
 from predictions.services.knowledge.indexes import IndexRefused
+from tests.module_world import built_once
 from tests.personas import SHEET, World
 from tests.predictions.knowledge.colours import RGB, ROWS, a_base, import_entries, items_of, jsonl, run_job
 
@@ -26,7 +27,7 @@ LINKS: list[Link] = [
 ]
 
 
-@pytest.fixture
+@built_once
 def base(world: World) -> KnowledgeBase:
     import_entries(world, ROWS)
     items_of(world, {name: RGB[name] for name in ("red", "blue", "green")})
