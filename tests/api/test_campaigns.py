@@ -9,13 +9,14 @@ from django.utils import timezone
 from annotation.models import Campaign
 from tests.api.clients import program
 from tests.api.test_protocol import problem, send
+from tests.module_world import built_once
 from tests.personas import World
 
 URL = "/api/v1/benchmarks/sea-and-river/campaigns/"
 NEW = {"stage": "relevance", "cohorts": {"Egypt": 2, "Brazil": 1}}
 
 
-@pytest.fixture
+@built_once
 def draft(world: World) -> Any:
     """Its address."""
     world.add_items(6)

@@ -3,7 +3,6 @@
 from datetime import timedelta
 from typing import Any
 
-import pytest
 from django.utils import timezone
 
 from annotation.models import Annotation, Assignment, Campaign, Exclusion, Review, Unit
@@ -14,12 +13,13 @@ from tests.annotation.files.test_answer_files import import_answers, rows_of
 from tests.api.clients import program
 from tests.api.test_protocol import problem, send
 from tests.evaluation.data import an_open_campaign, give_ratings
+from tests.module_world import built_once
 from tests.personas import World
 
 B = "/api/v1/benchmarks/sea-and-river/"
 
 
-@pytest.fixture
+@built_once
 def campaign(world: World) -> Campaign:
     world.add_items(2)
     Stage.objects.filter(pk=world.stage.pk).update(acceptance="by_review")

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import pytest
 from django.test import Client
 from django.utils import timezone
 
@@ -17,6 +16,7 @@ from releases.services.foreign.foreign_sheet import campaign_of_imports, create_
 from tests.api.clients import program
 from tests.api.test_imports import B, media, start, upload
 from tests.api.test_protocol import send
+from tests.module_world import built_once
 from tests.personas import World
 from tests.releases.foreign_samples import LABEL_STUDIO, content, needs_peers, sample
 from tests.releases.test_foreign_import import pack, pictures_zip
@@ -25,7 +25,7 @@ pytestmark = needs_peers
 __all__ = ["media"]
 
 
-@pytest.fixture
+@built_once
 def campaign(world: World) -> Campaign:
     files = sample(*LABEL_STUDIO)
     stage = create_stage(

@@ -14,6 +14,7 @@ from benchmarks.services import item_batches
 from jobs.models import Event
 from tests.api.clients import program
 from tests.api.test_protocol import problem, send
+from tests.module_world import built_once
 from tests.personas import World
 
 B = "/api/v1/benchmarks/sea-and-river/"
@@ -21,7 +22,7 @@ SHA = "1" * 64
 KEYS = itertools.count()
 
 
-@pytest.fixture
+@built_once
 def words(world: World) -> Stage:
     """A stage whose items are texts."""
     return Stage.objects.create(

@@ -22,13 +22,14 @@ from tests.api.clients import program
 from tests.evaluation.data import an_open_campaign, give_ratings, of_condition, table
 from tests.evaluation.sample_tables import SMALL, tables_are
 from tests.evaluation.test_table_pages import EMPTY, url
+from tests.module_world import built_once
 from tests.personas import World
 
 API = "/api/v1/benchmarks/"
 PROBLEM = "application/problem+json"
 
 
-@pytest.fixture
+@built_once
 def campaign(world: World) -> Campaign:
     world.add_items(20)
     new_campaign = an_open_campaign(world)

@@ -9,6 +9,7 @@ from annotation.models import Campaign
 from predictions.models import Endpoint, PlanSet, Run
 from tests.api.clients import program
 from tests.api.test_protocol import problem, send
+from tests.module_world import built_once
 from tests.personas import World
 from tests.predictions.model_server import Server
 from tests.predictions.plan_set_helpers import FIRST, SECOND, use_conditions
@@ -23,10 +24,15 @@ def endpoint(world: World, scripted_server: Server) -> Endpoint:
     return an_endpoint(world, scripted_server.base_url, {"*": {"request": "0.1"}})
 
 
-@pytest.fixture
-def campaign(world: World, monkeypatch: Any) -> Campaign:
-    use_conditions(monkeypatch)
+@built_once
+def opened(world: World) -> Campaign:
     return a_campaign(world, 4)
+
+
+@pytest.fixture
+def campaign(opened: Campaign, monkeypatch: Any) -> Campaign:
+    use_conditions(monkeypatch)
+    return opened
 
 
 def plan(*rows: tuple[str, list[str]], **more: Any) -> dict[str, Any]:

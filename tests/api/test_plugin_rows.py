@@ -9,6 +9,7 @@ from benchmarks.models import Benchmark
 from papers.valueground.survey.models import SurveyQuestion
 from tests.api.clients import pages, program
 from tests.api.test_protocol import problem
+from tests.module_world import built_once
 from tests.papers.valueground.pair_samples import add_build, add_plan, confirm
 from tests.papers.valueground.survey_samples import EIGHT, new_benchmark, upload
 from tests.personas import World
@@ -19,7 +20,7 @@ KINDS = ("surveys", "survey-questions", "survey-counts", "option-pairs", "build-
          "build-steps")  # fmt: skip
 
 
-@pytest.fixture
+@built_once
 def benchmark(world: World) -> Benchmark:
     """With a survey, and a build of one of its questions. Another benchmark of the team has a survey, too."""
     for slug in ("valueground", "other"):

@@ -4,15 +4,15 @@ import html
 import re
 from typing import Any
 
-import pytest
 from django.urls import resolve
 
 from annotation.models import Campaign
 from tests.evaluation.data import an_open_campaign
+from tests.module_world import built_once
 from tests.personas import World
 
 
-@pytest.fixture
+@built_once
 def campaign(world: World) -> Campaign:
     world.add_items(2)
     return an_open_campaign(world)

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import pytest
 from django.test import Client
 
 from benchmarks.access import benchmark_for
@@ -14,6 +13,7 @@ from tests.api.clients import program
 from tests.api.test_imports import media, upload
 from tests.api.test_protocol import problem, send
 from tests.evaluation.data import an_open_campaign, of_condition, table
+from tests.module_world import built_once
 from tests.personas import World
 from tests.releases.import_steps import archive_of, release_of
 
@@ -21,7 +21,7 @@ __all__ = ["media"]
 IMPORTS = "/api/v1/teams/other-lab/release-imports"
 
 
-@pytest.fixture
+@built_once
 def archive(world: World) -> bytes:
     world.add_items(4)
     campaign = an_open_campaign(world)

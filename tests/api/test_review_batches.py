@@ -2,19 +2,18 @@
 
 from typing import Any
 
-import pytest
-
 from annotation.models import Assignment, ReviewBatch
 from people.services.raters import rater_of
 from tests.annotation.chain.test_review_batches import Scene
 from tests.api.clients import program
 from tests.api.test_protocol import problem, send
+from tests.module_world import built_once
 from tests.personas import World
 
 BATCHES = "/api/v1/benchmarks/sea-and-river/review-batches/"
 
 
-@pytest.fixture
+@built_once
 def scene(world: World) -> Scene:
     return Scene(world)
 

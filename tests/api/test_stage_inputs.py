@@ -1,12 +1,11 @@
 """The runs whose answers a stage judges, by REST: read with what became of their answers, and chosen."""
 
-import pytest
-
 from benchmarks.models import Stage
 from tests.annotation.chain.factories import live_items, process_derivations
 from tests.annotation.chain.judged_scene import Scene
 from tests.api.clients import program
 from tests.api.test_protocol import problem, send
+from tests.module_world import built_once
 from tests.personas import World
 from tests.predictions.test_stage_inputs import a_run
 
@@ -14,7 +13,7 @@ STAGES = "/api/v1/benchmarks/sea-and-river/stages/"
 INPUTS = f"{STAGES}judge/inputs/"
 
 
-@pytest.fixture
+@built_once
 def scene(world: World) -> Scene:
     Stage.objects.filter(benchmark=world.benchmark).delete()
     scene = Scene(questions=2, benchmark=world.benchmark, people="leave_one_out")

@@ -3,6 +3,7 @@
 After an addition: `python -m tests.contracts.openapi` writes the stored one again.
 """
 
+import functools
 import json
 import os
 from collections.abc import Iterator
@@ -14,9 +15,15 @@ NAMED = ("name", "in")
 
 
 def current() -> Any:
+    """A copy of the description that this code has."""
+    return json.loads(_current_text())
+
+
+@functools.cache
+def _current_text() -> str:
     from drf_spectacular.generators import SchemaGenerator
 
-    return json.loads(json.dumps(SchemaGenerator().get_schema(request=None, public=True), default=str))
+    return json.dumps(SchemaGenerator().get_schema(request=None, public=True), default=str)
 
 
 def removed(stored: Any, now: Any, at: str = "") -> Iterator[str]:
