@@ -13,6 +13,7 @@ from annotation.models import Annotation, Assignment, Campaign, Resolution
 from benchmarks.models import Item, ItemImage
 from benchmarks.services.images import store_image
 from people.models import Rater
+from releases.models import Release
 from tests import pictures as draw
 from tests.annotation.files.test_answer_files import import_answers
 from tests.evaluation.data import an_open_campaign
@@ -69,6 +70,11 @@ def campaign(world: World) -> Campaign:
     return opened
 
 
+@built_once
+def release(world: World, campaign: Campaign) -> Release:
+    return built(world)
+
+
 def coco(files: dict[str, bytes], name: str = "place") -> dict[str, Any]:
     [path] = [path for path in files if path.endswith(f"-{name}.json") and "/coco/" in f"/{path}"]
     return dict(json.loads(files[path]))
@@ -101,8 +107,8 @@ def test_every_box_of_every_person_is_in_pixels_of_the_upright_picture(world: Wo
     assert len({one["id"] for one in content["annotations"]}) == 5
 
 
-def test_parquet_has_boxes_in_pixels_with_their_labels(world: World, campaign: Campaign) -> None:
-    files = files_of(world, built(world))
+def test_parquet_has_boxes_in_pixels_with_their_labels(world: World, release: Release) -> None:
+    files = files_of(world, release)
     read = parquet.read_table(io.BytesIO(files[f"data/{world.stage.key}/ratings/train-00000-of-00001.parquet"]))
     boxes = dict(zip(read["annotation"].to_pylist(), read["answer.place"].to_pylist(), strict=True))
     width, height = size(world, 1)
@@ -151,9 +157,9 @@ def test_answers_that_do_not_count_have_no_box(world: World, campaign: Campaign)
     assert len(content["annotations"]) == 4
 
 
-def test_a_second_file_has_the_boxes_that_hold(world: World, campaign: Campaign) -> None:
+def test_a_second_file_has_the_boxes_that_hold(world: World, release: Release) -> None:
     """The first item was settled; of the second one answer was accepted; the fifth was not reviewed."""
-    plain = files_of(world, built(world))
+    plain = files_of(world, release)
     assert not [path for path in plain if "consensus" in path]
     first = Annotation.objects.filter(assignment__unit__item=world.items[0]).order_by("pk")
     settler = Rater.objects.filter(pk=first[1].rater_id).get()
@@ -186,10 +192,10 @@ def test_of_several_accepted_answers_the_one_that_overlaps_the_others_most_holds
     assert drawn == {(third.pk, "accepted", 3)} and len(content["annotations"]) == 2
 
 
-def test_pycocotools_reads_the_file_and_finds_its_own_boxes(world: World, campaign: Campaign, tmp_path: Any) -> None:
+def test_pycocotools_reads_the_file_and_finds_its_own_boxes(world: World, release: Release, tmp_path: Any) -> None:
     tools, evaluation = pytest.importorskip("pycocotools.coco"), pytest.importorskip("pycocotools.cocoeval")
     path = tmp_path / "place.json"
-    path.write_text(json.dumps(coco(files_of(world, built(world)))))
+    path.write_text(json.dumps(coco(files_of(world, release))))
     with contextlib.redirect_stdout(io.StringIO()):
         truth = tools.COCO(str(path))
         scored = [

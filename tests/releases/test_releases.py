@@ -39,8 +39,13 @@ def campaign(world: World) -> Campaign:
     return campaign
 
 
-def test_every_format_has_the_rows_of_that_moment(world: World, campaign: Campaign) -> None:
-    release = built(world)
+@built_once
+def release(world: World, campaign: Campaign) -> Release:
+    """Built; no test builds this one again or deletes it, for its files stay."""
+    return built(world)
+
+
+def test_every_format_has_the_rows_of_that_moment(world: World, release: Release) -> None:
     files = files_of(world, release)
     ratings = json_rows(files["jsonl/relevance/ratings.jsonl"])
     assert [row["annotation"] for row in ratings] == list(
@@ -77,8 +82,7 @@ def test_checksums_manifest_and_codebook_name_every_file(world: World, campaign:
     assert set(header) - explained == {"answer.relevance", "answer.relevance_label"}
 
 
-def test_some_files_are_downloaded_together_and_a_citation_is_shown(world: World, campaign: Campaign) -> None:
-    release = built(world)
+def test_some_files_are_downloaded_together_and_a_citation_is_shown(world: World, release: Release) -> None:
     chosen = release.files.filter(path__in=("README.md", "csv/relevance/ratings.csv")).order_by("path")
     client, path = world.client(world.mara), address(release, "archive/")
     reply: Any = client.get(path, {"selected": "1", "file": [file.pk for file in chosen]})
@@ -134,8 +138,7 @@ def test_only_who_works_on_it_builds_and_only_the_owner_publishes(world: World, 
     assert verbs == {"release.created", "release.built", "release.published", "release.read"}
 
 
-def test_a_missing_licence_blocks_and_warnings_must_be_confirmed(world: World, campaign: Campaign) -> None:
-    release = built(world)
+def test_a_missing_licence_blocks_and_warnings_must_be_confirmed(world: World, release: Release) -> None:
     assert "has no licence" in act(world, release, "publish", sure="1")
     Benchmark.objects.filter(pk=world.benchmark.pk).update(licence="CC-BY-4.0")
     page = act(world, release, "publish")
