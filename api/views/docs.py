@@ -1,11 +1,13 @@
 """The OpenAPI description as a page, for people who are signed in."""
 
+import functools
 import json
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.translation import get_language
 from django.views.decorators.http import require_safe
 from drf_spectacular.generators import SchemaGenerator
 
@@ -17,14 +19,19 @@ from people.views.request_helpers import current_user
 @login_required
 @require_safe
 def page(request: HttpRequest) -> HttpResponse:
+    context = {"operations": _operations(get_language()), "nav": tabs_for(current_user(request), "me")}
+    return render(request, "api/docs.html", context)
+
+
+@functools.cache
+def _operations(_language: str | None) -> list[dict[str, Any]]:
+    """Every operation in the present language. To describe them takes a second, and only the code changes them."""
     schema = SchemaGenerator().get_schema(request=None, public=True)
-    operations = [
+    return [
         _operation(path, method, described)
         for path, methods in schema["paths"].items()
         for method, described in methods.items()
     ]
-    context = {"operations": operations, "nav": tabs_for(current_user(request), "me")}
-    return render(request, "api/docs.html", context)
 
 
 def _operation(path: str, method: str, described: dict[str, Any]) -> dict[str, Any]:
