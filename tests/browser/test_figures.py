@@ -3,11 +3,10 @@
 from collections.abc import Callable
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from benchmarks.models import Benchmark
-from tests.browser.conftest import PHONE
+from tests.browser.conftest import PHONE, axe_violations
 from tests.evaluation.figures.study import boxes, study
 from tests.personas import World
 
@@ -61,8 +60,7 @@ def test_no_words_leave_their_drawing_or_lie_on_each_other(
     if how == "arabic":
         assert page.locator("html").get_attribute("dir") == "rtl"
     page.get_by_text("Data as a table").first.click() if how == "desk" else None
-    found = Axe().run(page)
-    assert found.violations_count == 0, found.generate_report()
+    assert axe_violations(page) == []
 
 
 def test_many_annotators_are_legible_and_light(world: World, open_as: Open, shot: Callable[..., None]) -> None:
@@ -149,6 +147,5 @@ def test_number_keys_and_checkboxes_show_and_hide_boxes(
     expect(second).to_be_visible()
     figure.get_by_role("checkbox").nth(1).press("1")
     expect(first).to_be_hidden()
-    found = Axe().run(page)
-    assert found.violations_count == 0, found.generate_report()
+    assert axe_violations(page) == []
     shot(page, f"figures-layers-{how}", full_page=True)
