@@ -11,7 +11,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from django.conf import settings as django_settings
 from django.utils import timezone
-from playwright.sync_api import Browser, BrowserContext, Page
+from playwright.sync_api import Browser, Page
 
 from annotation.models import Assignment, Campaign
 from annotation.services.campaigns import lifecycle
@@ -19,6 +19,7 @@ from benchmarks.images import pictures
 from benchmarks.models import Image, Item, ItemImage
 from config.local.testing import BROWSERS
 from people.models import User
+from tests.browser.windows import Window, Windows, shared_windows
 from tests.personas import World
 
 CHROMIUM = os.environ.get("EMIC_CHROMIUM") or next(filter(None, map(shutil.which, BROWSERS)), BROWSERS[0])
@@ -44,28 +45,33 @@ LABELS = [
 ARABIC = ["لا صلة لها", "صلة ضعيفة", "ذات صلة إلى حد ما", "ذات صلة", "وثيقة الصلة"]
 
 
+@pytest.fixture(scope="session")
+def windows(chromium: Browser) -> Iterator[Windows]:
+    yield from shared_windows(chromium)
+
+
 @pytest.fixture
-def open_as(chromium: Browser, live_server: Any, world: World) -> Iterator[Callable[..., Page]]:
+def open_as(windows: Windows, live_server: Any, world: World) -> Iterator[Callable[..., Page]]:
     """A window in which this person is signed in. Errors on the page fail the test."""
-    contexts: list[BrowserContext] = []
+    opened_windows: list[Window] = []
     faults: list[str] = []
 
     def opened(user: User | None, **how: Any) -> Page:
         cookie = world.client(user).cookies.get(django_settings.SESSION_COOKIE_NAME)
         still = {"reduced_motion": "reduce"}  # a colour half way between two is nobody's choice
-        context = chromium.new_context(base_url=live_server.url, locale="en-GB", **{**DESKTOP, **still, **how})
+        options = {"base_url": live_server.url, "locale": "en-GB", **DESKTOP, **still, **how}
+        window = windows.take(options)
+        opened_windows.append(window)
         if cookie is not None:
-            context.add_cookies([{"name": cookie.key, "value": cookie.value, "url": live_server.url}])
-        context.set_default_timeout(15_000)
-        contexts.append(context)
-        page = context.new_page()
+            window.context.add_cookies([{"name": cookie.key, "value": cookie.value, "url": live_server.url}])
+        page = window.page
         page.on("pageerror", lambda error: faults.append(str(error)))
         page.on("console", lambda line: faults.append(line.text) if "Content Security" in line.text else None)
         return page
 
     yield opened
-    for context in contexts:
-        context.close()
+    for window in opened_windows:
+        windows.give_back(window, live_server.url)
     assert not faults
 
 
