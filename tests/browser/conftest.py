@@ -1,16 +1,22 @@
 """A real Chromium before a live server. Screenshots go to EMIC_SHOTS, if it is set."""
 
+import functools
 import io
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from django.conf import settings as django_settings
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
 from django.utils import timezone
+from PIL import Image as Pillow
+from PIL import ImageOps
 from playwright.sync_api import Browser, Page
 
 from annotation.models import Assignment, Campaign
@@ -146,15 +152,11 @@ def add_definitions_and_pictures(world: World, count: int = 8) -> None:
         {"code": "broken", "label": {"en": "It is broken or unreadable", "ar": "معطوبة أو غير مقروءة"}},
     ]
     stage.save()
-    for item, picture in zip(world.add_items(count), drawings(count), strict=True):
-        attach(item, picture)
+    attach_all(dict(zip(world.add_items(count), drawings(count), strict=True)))
 
 
 def drawings(count: int) -> list[bytes]:
     """JPEG bytes of the demo's scenes, all different; the third is upright. Read once in a session."""
-    from PIL import Image as Pillow
-    from PIL import ImageOps
-
     from demo import pictures as drawn
 
     scenes = drawn.of_kind("scene")
@@ -173,21 +175,34 @@ DRAWN: list[bytes] = []
 
 
 def attach(item: Item, data: bytes, role: str = "image") -> None:
-    import hashlib
+    attach_all({item: data}, role)
 
-    from django.core.files.base import ContentFile
-    from django.core.files.storage import default_storage
-    from PIL import Image as Pillow
 
-    width, height = Pillow.open(io.BytesIO(data)).size
-    image, created = Image.objects.get_or_create(
-        team=item.stage.benchmark.team, sha256=hashlib.sha256(data).hexdigest(),
-        defaults={"format": "jpeg", "bytes": len(data), "width": width, "height": height},
-    )  # fmt: skip
-    if created:
-        default_storage.save(image.original_name, ContentFile(data))
-    defaults = {"image": image, "alt": f"Drawing: a {item.concept}"}
-    ItemImage.objects.update_or_create(item=item, role=role, defaults=defaults)
+def attach_all(pictures_of: Mapping[Item, bytes], role: str = "image") -> None:
+    """Give each of these items of one team its picture in this role, in place of another."""
+    team = next(iter(pictures_of)).stage.benchmark.team
+    files = {sha256(data).hexdigest(): data for data in pictures_of.values()}
+    known = set(team.images.filter(sha256__in=files).values_list("sha256", flat=True))
+    new = [image_of(data, team=team, sha256=sha) for sha, data in files.items() if sha not in known]
+    for image in Image.objects.bulk_create(new):
+        default_storage.save(image.original_name, ContentFile(files[image.sha256]))
+    images = {image.sha256: image for image in team.images.filter(sha256__in=files)}
+    ItemImage.objects.filter(item__in=pictures_of, role=role).delete()
+    ItemImage.objects.bulk_create(
+        ItemImage(item=item, role=role, image=images[sha256(data).hexdigest()], alt=f"Drawing: a {item.concept}")
+        for item, data in pictures_of.items()
+    )
+
+
+def image_of(data: bytes, **columns: Any) -> Image:
+    width, height = size_of(data)
+    return Image(format="jpeg", bytes=len(data), width=width, height=height, **columns)
+
+
+@functools.lru_cache
+def size_of(data: bytes) -> tuple[int, int]:
+    """Width and height in pixels."""
+    return Pillow.open(io.BytesIO(data)).size
 
 
 def current_assignment(user: User) -> Assignment:

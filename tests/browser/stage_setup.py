@@ -8,7 +8,7 @@ from annotation.models import Campaign
 from annotation.services.campaigns import lifecycle
 from benchmarks.models import Item, Stage
 from benchmarks.recipes.registry import recipe
-from tests.browser.conftest import attach, drawings
+from tests.browser.conftest import attach_all, drawings
 from tests.personas import World
 
 
@@ -25,10 +25,9 @@ def create_items(world: World, roles: tuple[str, ...], **item: Any) -> None:
     """Four items with the same words, each with its own pictures."""
     items = world.add_items(4)
     Item.objects.filter(pk__in=[one.pk for one in items]).update(**item)
-    pictures = iter(drawings(4 * len(roles)))
-    for one in items:
-        for role in roles:
-            attach(one, next(pictures), role=role)
+    pictures = drawings(4 * len(roles))
+    for number, role in enumerate(roles):
+        attach_all(dict(zip(items, pictures[number :: len(roles)], strict=True)), role)
 
 
 def create_open_campaign(world: World, **how: Any) -> Campaign:

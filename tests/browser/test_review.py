@@ -14,7 +14,7 @@ from benchmarks.models import Item, Stage
 from people.models import User
 from people.services.raters import rater_of
 from tests.annotation.chain.factories import ANSWER, ASKED, QUESTION, a_stage, answer, claim_sheet
-from tests.browser.conftest import PHONE, attach, drawings
+from tests.browser.conftest import PHONE, attach_all, drawings
 from tests.browser.test_rating import answered, find_violations, wait_for_images
 from tests.personas import World
 
@@ -35,8 +35,8 @@ def chain(world: World, live_server: object, media: None) -> tuple[Campaign, Cam
     reply = a_stage(world.benchmark, "reply", ANSWER, staffing="others", derivation=ASKED, display="question")
     Stage.objects.filter(pk=ask.pk).update(name="Question writing")
     Stage.objects.filter(pk=reply.pk).update(name="Answer writing")
-    for number, data in enumerate(drawings(8)):
-        attach(Item.objects.create(stage=ask, key=f"picture-{number}", concept="wedding"), data)
+    items = (Item.objects.create(stage=ask, key=f"picture-{number}", concept="wedding") for number in range(8))
+    attach_all(dict(zip(items, drawings(8), strict=True)))
     return create_open_campaign(world, ask, "Questions about weddings"), create_open_campaign(world, reply, "Answers")
 
 
