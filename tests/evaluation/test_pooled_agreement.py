@@ -96,7 +96,7 @@ def answer_by_model(world: World, campaign: Campaign, code: str) -> None:
         )  # fmt: skip
 
 
-def test_a_model_beside_three_cohorts_counts_once_for_each_item(world: World, campaign: Campaign) -> None:
+def test_a_model_asked_by_three_cohorts_counts_once_for_each_item(world: World, campaign: Campaign) -> None:
     answer_by_model(world, campaign, "1")
     address = f"/b/{world.benchmark.slug}/disagreement/?stage=pairs&raters="
     pages = {kind: world.client(world.mara).get(address + kind) for kind in ("people", "both", "models")}
