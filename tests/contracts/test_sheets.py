@@ -85,6 +85,16 @@ def test_codes_of_which_one_is_a_word_all_carry_their_place() -> None:
     assert codes == [[FieldCode("fit", "none", 1.0)], [FieldCode("fit", "1", 2.0)], [FieldCode("fit", "2.5", 3.0)]]
 
 
+@pytest.mark.parametrize("word", ["nan", "inf", "-Infinity", "1_000", "٣"])
+def test_a_code_that_only_python_reads_as_a_number_is_a_word(word: str) -> None:
+    codes = ("-1", "0.5", word)
+    scale = {**RATING, "config": {"points": [{"code": code, "label": {"en": code}} for code in codes]}}
+    values = [sheet(scale).parse({"fit": code}, SHOWN).codes[0].value for code in codes]
+    assert values == [1.0, 2.0, 3.0]
+    numbers = {**RATING, "config": {"points": scale["config"]["points"][:2]}}
+    assert [sheet(numbers).parse({"fit": code}, SHOWN).codes[0].value for code in codes[:2]] == [-1.0, 0.5]
+
+
 def test_one_choice_of_many_options_takes_no_list() -> None:
     options = [{"code": code, "label": {"en": code}} for code in ("a", "b")]
     one = sheet({"key": "c", "kind": "choice", "label": {"en": "?"}, "config": {"options": options}})

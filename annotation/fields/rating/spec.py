@@ -1,5 +1,6 @@
 """A point on a scale whose points are ordered. Pure."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeAlias
@@ -26,6 +27,7 @@ from annotation.fields.contract import (
 
 Answer: TypeAlias = str
 LEVELS: tuple[Level, ...] = ("ordinal", "interval")
+NUMBER = re.compile(r"[+-]?\d+(\.\d+)?", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -108,10 +110,8 @@ class RatingSpec(Spec[Config, Answer]):
 
 
 def _number(code: str) -> float | None:
-    try:
-        return float(code)
-    except ValueError:
-        return None
+    """None for a word, also for those that Python reads as numbers: `nan`, `inf`, `1_000`."""
+    return float(code) if NUMBER.fullmatch(code) else None
 
 
 SPEC = RatingSpec()
