@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -27,6 +28,7 @@ LENGTHS = {
     "text": 20_000,
 }
 FACT = "fact."
+CODE = re.compile(r"_|^\s*[+-]?0\d")  # what Python reads as a number, and people do not
 TEXTS = frozenset({"prompt", "query", "candidate", "option_a", "option_b", "first", "second", "title"})
 """Columns that are texts, where `|` is a letter as others are."""
 MOST_EXTRA = 30
@@ -236,11 +238,12 @@ def _facts(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _number(value: Any) -> Any:
+    """A number where a cell reads as one. A code stays as it is: `007` is not 7, `2024_01` not 202401."""
     if isinstance(value, bool):
         return value
     try:
         number = float(value)
-        if math.isfinite(number):
+        if math.isfinite(number) and not (isinstance(value, str) and CODE.search(value)):
             return int(number) if number.is_integer() and abs(number) < 2**53 else number
     except (TypeError, ValueError, OverflowError):
         pass
