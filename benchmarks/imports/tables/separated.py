@@ -29,7 +29,8 @@ def open_text(file: BinaryIO, encoding: str) -> Iterator[io.TextIOWrapper]:
     try:
         yield text
     finally:
-        text.detach()
+        if not text.closed:  # a reading that was given up may outlive its file
+            text.detach()
 
 
 def named_separator(line: str) -> str:
