@@ -14,6 +14,7 @@ from benchmarks.services.label_sets import create_typed
 from evaluation.models import BenchmarkTable
 from jobs.models import Event
 from tests.chains.link_client import text_of
+from tests.module_world import built_once
 from tests.personas import SHEET, World
 
 pytestmark = pytest.mark.django_db
@@ -22,7 +23,7 @@ LIST = "/teams/nile-lab/recipes/"
 OTHERS = "/teams/other-lab/recipes/"
 
 
-@pytest.fixture
+@built_once
 def composed(world: World) -> Benchmark:
     """Two stages, the second made of the first, with coverage by a set of the team; and a table."""
     create_typed(world.team, "Two lands", "Egypt\nPeru", world.mara)

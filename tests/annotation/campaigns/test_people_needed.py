@@ -10,6 +10,7 @@ from benchmarks.models import Stage
 from people.models import CohortMember
 from tests.annotation.chain.factories import ANSWER
 from tests.chains.link_client import text_of
+from tests.module_world import built_once
 from tests.personas import World
 
 pytestmark = pytest.mark.django_db
@@ -30,7 +31,7 @@ def derived(kind: str, source: str, **params: Any) -> dict[str, Any]:
     return {"kind": kind, "from": [source], "of": "results", "params": params}
 
 
-@pytest.fixture
+@built_once
 def judge(world: World) -> Stage:
     """Answers of two people to each word are what models' answers are judged by."""
     Stage.objects.filter(benchmark=world.benchmark).delete()

@@ -36,18 +36,19 @@ from tests.annotation.chain.factories import (
     process_derivations,
 )
 from tests.chains.link_client import text_of
+from tests.module_world import built_once
 from tests.personas import World
 from tests.samples import rater
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
+@built_once
 def ask(world: World) -> Stage:
     return asking_stage(world)
 
 
-@pytest.fixture
+@built_once
 def judge(world: World, ask: Stage) -> Stage:
     return judging_stage(world)
 

@@ -15,6 +15,7 @@ from benchmarks.services.intake.judging import judge_items
 from tests.annotation.chain.factories import answer, claim_sheet, create_open_campaign, live_items
 from tests.annotation.chain.test_revisions import Scene
 from tests.annotation.queue.factories import a_person
+from tests.module_world import built_once
 from tests.personas import World
 
 pytestmark = pytest.mark.django_db
@@ -27,7 +28,7 @@ def counters_stay_true(db: None) -> Any:
     assert list(recount.iter_differences()) == []
 
 
-@pytest.fixture
+@built_once
 def scene() -> Scene:
     scene = Scene()
     Stage.objects.filter(pk=scene.judge.pk).update(filters=[OBJECTS])

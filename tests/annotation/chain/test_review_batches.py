@@ -20,6 +20,7 @@ from people.models import Rater, User
 from people.services.raters import rater_of
 from tests.annotation.chain.factories import ASKED, QUESTION, a_stage, answer, live_items, process_derivations
 from tests.annotation.chain.written_answers import write_answers
+from tests.module_world import built_once
 from tests.personas import World
 
 pytestmark = pytest.mark.django_db
@@ -69,7 +70,7 @@ class Scene:
         return list(other_answers(self.world.benchmark, self.world.reviewer, batch))
 
 
-@pytest.fixture
+@built_once
 def scene(world: World) -> Scene:
     return Scene(world)
 

@@ -20,6 +20,7 @@ from people.models import User
 from people.services.raters import rater_of
 from tests.annotation.chain.factories import QUESTION, a_stage, answer, claim_sheet
 from tests.annotation.chain.factories import items as make
+from tests.module_world import built_once
 from tests.personas import World
 
 pytestmark = pytest.mark.django_db
@@ -57,7 +58,7 @@ def questions(reply: Any) -> list[str]:
     return re.findall(r"((?:Egypt|Brazil) \d)\?", listed)
 
 
-@pytest.fixture
+@built_once
 def queue(world: World) -> Queue:
     return Queue(world)
 

@@ -20,13 +20,14 @@ from people.services.raters import rater_of
 from tests.annotation.chain.factories import ASKED, QUESTION, a_stage, answer, claim_sheet
 from tests.annotation.chain.factories import items as make
 from tests.annotation.chain.factories import process_derivations as settled
+from tests.module_world import built_once
 from tests.personas import World
 
 pytestmark = pytest.mark.django_db
 ClientOf = Callable[[User], Client]
 
 
-@pytest.fixture
+@built_once
 def campaign(world: World) -> Campaign:
     """Questions about pictures, accepted by review."""
     ask = a_stage(world.benchmark, "ask", QUESTION, acceptance="by_review")
@@ -37,7 +38,7 @@ def campaign(world: World) -> Campaign:
     return made
 
 
-@pytest.fixture
+@built_once
 def annotation(world: World, campaign: Campaign) -> Annotation:
     return write_answer(world, campaign, world.nour)
 

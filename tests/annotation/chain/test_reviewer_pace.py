@@ -17,6 +17,7 @@ from people.models import User
 from people.services.raters import rater_of
 from tests.annotation.chain.factories import QUESTION, a_stage
 from tests.annotation.chain.written_answers import write_answers
+from tests.module_world import built_once
 from tests.personas import World
 
 pytestmark = pytest.mark.django_db
@@ -24,7 +25,7 @@ ClientOf = Callable[[User], Client]
 NOON = datetime(2026, 3, 10, 12, 0, tzinfo=UTC)
 
 
-@pytest.fixture
+@built_once
 def answers(world: World) -> list[Annotation]:
     """Eight answers of Nour, sent one hour before noon."""
     stage = a_stage(world.benchmark, "ask", QUESTION, acceptance="by_review")

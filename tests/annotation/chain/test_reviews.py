@@ -25,6 +25,7 @@ from tests.annotation.chain.factories import (
     process_derivations,
 )
 from tests.annotation.queue.factories import a_person
+from tests.module_world import built_once
 
 pytestmark = pytest.mark.django_db
 
@@ -64,7 +65,7 @@ def a_user(name: str) -> User:
     return User.objects.create(email=f"{name}@example.org", name=name.title())
 
 
-@pytest.fixture
+@built_once
 def scene() -> Scene:
     return Scene()
 

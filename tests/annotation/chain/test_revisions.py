@@ -32,6 +32,7 @@ from tests.annotation.chain.factories import (
 )
 from tests.annotation.queue.factories import a_cohort, a_person
 from tests.importing import lines, outcomes, upload
+from tests.module_world import built_once
 
 pytestmark = pytest.mark.django_db
 FINDING = {"fields": [a_field("photo", "picture", least_side=10)]}
@@ -90,7 +91,7 @@ class Scene:
         return row
 
 
-@pytest.fixture
+@built_once
 def scene() -> Scene:
     return Scene()
 
@@ -249,7 +250,7 @@ def test_item_passed_on_names_the_item_to_return(scene: Scene) -> None:
     assert f'href="/b/{scene.benchmark.slug}/items/{source.pk}/"' in shown and "Return it there" in shown
 
 
-@pytest.fixture
+@built_once
 def pairs() -> Stage:
     stage = a_stage(a_benchmark(), "pairs", GOOD, display="pair", pictures="named", acceptance="by_rule")
     Stage.objects.filter(pk=stage.pk).update(acceptance_rule=RULE)

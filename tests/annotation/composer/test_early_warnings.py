@@ -8,13 +8,14 @@ from annotation.services.sheets import stages
 from benchmarks.models import Stage
 from tests.annotation.chain.factories import ANSWER, GOOD, a_stage
 from tests.annotation.composer.test_pages import post_form
+from tests.module_world import built_once
 from tests.personas import World, stand_in
 
 pytestmark = pytest.mark.django_db
 WORDS = {"display": "words", "pictures": "none"}
 
 
-@pytest.fixture
+@built_once
 def topics(world: World) -> Stage:
     """Three words without a concept, of three countries."""
     stage = a_stage(world.benchmark, "topics", ANSWER, **WORDS)

@@ -15,13 +15,14 @@ from tests.annotation.chain.factories import (
 )
 from tests.annotation.composer.test_pages import post_form
 from tests.chains.link_client import text_of
+from tests.module_world import built_once
 from tests.personas import World, stand_in
 from tests.samples import rater
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
+@built_once
 def answers(world: World) -> Stage:
     """A stage of pairs of texts whose one item has three answers."""
     stage = Stage.objects.create(
@@ -125,7 +126,7 @@ def test_only_who_works_on_the_benchmark_adds_a_judge(world: World, answers: Sta
     assert world.client(world.mara).get(url).status_code == 200
 
 
-@pytest.fixture
+@built_once
 def own(world: World) -> Stage:
     """A question that each cohort answers about its own culture, with two answers about each."""
     stage = Stage.objects.create(

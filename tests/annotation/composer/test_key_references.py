@@ -11,12 +11,13 @@ from annotation.models import StageDraft
 from benchmarks.models import Stage
 from tests.annotation.composer.test_pages import SCRIPT, page, post_form
 from tests.forms import inputs_of
+from tests.module_world import built_once
 from tests.personas import World
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
+@built_once
 def stage(world: World) -> Stage:
     """Two ratings and a text that is asked after the first; a check, a score and a gate name the ratings."""
     stage = world.stage

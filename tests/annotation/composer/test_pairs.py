@@ -20,13 +20,14 @@ from tests.annotation.chain.factories import (
 from tests.annotation.composer.test_pages import post_form
 from tests.forms import inputs_of
 from tests.importing import upload
+from tests.module_world import built_once
 from tests.personas import World
 from tests.samples import rater
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
+@built_once
 def texts(world: World) -> Stage:
     """Eight texts that came through the import page, each with two answers."""
     stage = Stage.objects.create(

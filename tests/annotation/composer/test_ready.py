@@ -17,6 +17,7 @@ from annotation.services.sheets.stages import opening_problems
 from people.models import User
 from people.services.raters import rater_of
 from tests.forms import inputs_of
+from tests.module_world import built_once
 from tests.personas import World
 
 PARTS: dict[str, Any] = {
@@ -36,7 +37,7 @@ PARTS: dict[str, Any] = {
 }  # fmt: skip
 
 
-@pytest.fixture
+@built_once
 def opened(world: World) -> CampaignCohort:
     world.add_items(3)
     campaign = lifecycle.create(world.stage, "Round", world.mara, {world.egypt: 2, world.brazil: 1})

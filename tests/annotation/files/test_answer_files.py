@@ -27,6 +27,7 @@ from people.models import Rater
 from people.services.raters import rater_of
 from tests.evaluation.data import NOON, an_open_campaign, give_ratings, of_condition, table
 from tests.importing import outcomes
+from tests.module_world import built_once
 from tests.personas import World, make_benchmark, make_items
 from tests.releases.test_export import download_files
 
@@ -57,7 +58,7 @@ def import_answers(campaign: Campaign, data: bytes, name: str = "export.zip") ->
     return job
 
 
-@pytest.fixture
+@built_once
 def campaign(world: World) -> Campaign:
     world.add_items(8)
     campaign = an_open_campaign(world)

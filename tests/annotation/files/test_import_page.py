@@ -8,10 +8,11 @@ from tests.annotation.chain.factories import a_field
 from tests.annotation.files.test_answer_files import import_answers
 from tests.evaluation.data import an_open_campaign
 from tests.importing import outcomes
+from tests.module_world import built_once
 from tests.personas import World
 
 
-@pytest.fixture
+@built_once
 def campaign(world: World) -> Campaign:
     world.add_items(4)
     return an_open_campaign(world)

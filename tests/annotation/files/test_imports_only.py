@@ -16,10 +16,11 @@ from jobs.services import lifecycle as jobs
 from jobs.services import runner
 from people.services.raters import rater_of
 from tests.evaluation.data import NOON
+from tests.module_world import built_once
 from tests.personas import World, stand_in
 
 
-@pytest.fixture
+@built_once
 def elsewhere(world: World) -> Campaign:
     """Ratings of two items that came without their pictures, beside two that have them."""
     world.add_items(2)

@@ -14,6 +14,7 @@ from annotation.services.sheets.sheet_versions import sheet_of
 from benchmarks.imports.problems import RowProblem
 from benchmarks.models import Item, Stage
 from tests.evaluation.data import NOON, an_open_campaign, give_ratings
+from tests.module_world import built_once
 from tests.personas import World
 
 
@@ -73,7 +74,7 @@ def test_a_faulty_row_leaves_the_items_of_the_others(world: World) -> None:
     assert Item.objects.get(key="c").origin == "Sámi"
 
 
-@pytest.fixture
+@built_once
 def campaign(world: World) -> Campaign:
     world.add_items(3)
     return an_open_campaign(world)

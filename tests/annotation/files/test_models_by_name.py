@@ -15,6 +15,7 @@ from people.services.raters import rater_of
 from tests.annotation.files.test_answer_files import export_zip, import_answers, rows_of
 from tests.evaluation.data import NOON, an_open_campaign, of_condition, table
 from tests.importing import outcomes
+from tests.module_world import built_once
 from tests.personas import World, make_items
 from tests.releases.test_export import download_files
 
@@ -22,7 +23,7 @@ MODEL = {"rater": "LLaVA-1.5", "rater_kind": "model", "setting": "main", "cohort
 ABOUT = {"family": "LLaVA", "open": True}
 
 
-@pytest.fixture
+@built_once
 def campaign(world: World) -> Campaign:
     world.add_items(8)
     campaign = an_open_campaign(world)

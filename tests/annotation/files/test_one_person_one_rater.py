@@ -18,10 +18,11 @@ from people.services.raters import rater_of
 from tests.annotation.files.test_answer_files import counted_ratings, export_zip, import_answers, rows_of
 from tests.evaluation.data import NOON, an_open_campaign, give_ratings, of_condition, table
 from tests.importing import outcomes
+from tests.module_world import built_once
 from tests.personas import World
 
 
-@pytest.fixture
+@built_once
 def campaign(world: World) -> Campaign:
     world.add_items(8)
     campaign = an_open_campaign(world)

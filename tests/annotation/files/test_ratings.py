@@ -22,6 +22,7 @@ from people.models import Rater
 from tests.annotation.files.test_answer_files import counted_ratings, export_zip, import_answers
 from tests.evaluation.data import NOON, an_open_campaign
 from tests.importing import outcomes
+from tests.module_world import built_once
 from tests.personas import SHEET, World
 
 SECOND = {
@@ -33,7 +34,7 @@ SECOND = {
 HIDDEN = {**SECOND, "key": "which", "show_if": {"field": "why", "in": ["food"]}}
 
 
-@pytest.fixture
+@built_once
 def campaign(world: World) -> Campaign:
     world.add_items(4)
     stage = world.stage

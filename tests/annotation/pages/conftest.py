@@ -1,25 +1,28 @@
 """A campaign that is open to two cohorts, with pictures."""
 
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from django.conf import settings
+from django.test import override_settings
 from django.utils import timezone
 
 from annotation.models import Assignment, Campaign
 from annotation.services.campaigns import lifecycle
+from tests.module_world import built_once
 from tests.personas import World
 
 
-@pytest.fixture(autouse=True)
-def media(settings: Any, tmp_path: Path) -> None:
-    settings.STORAGES = {
-        **settings.STORAGES,
-        "default": {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": {"location": tmp_path}},
-    }
+@pytest.fixture(scope="module", autouse=True)
+def media(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    location = tmp_path_factory.mktemp("media")
+    default = {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": {"location": location}}
+    with override_settings(STORAGES={**settings.STORAGES, "default": default}):
+        yield
 
 
-@pytest.fixture
+@built_once
 def campaign(world: World) -> Campaign:
     world.add_items(6, images=True)
     new_campaign = lifecycle.create(

@@ -20,6 +20,7 @@ from benchmarks.services.benchmarks import create_from_recipe
 from people.models import User
 from people.services.raters import rater_of
 from tests.annotation.chain.factories import GOOD, RULE, a_stage, answer, claim_sheet, process_derivations
+from tests.module_world import built_once
 from tests.personas import World, make_cohort, stand_in
 
 COLUMNS = ["full", "none", "facts", "busy", "used", "skipped"]
@@ -27,7 +28,7 @@ WANTED = {"rows": "set:globalrg-table-1", "columns": "concepts", "names": COLUMN
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
+@built_once
 def stage(world: World) -> Stage:
     """One accepted item is wanted of each of six concepts in each country; people answer items of their own country."""
     return a_stage(

@@ -14,6 +14,7 @@ from jobs.models import Event, Job, JobRow
 from jobs.services import runner
 from people.models import User
 from tests import samples
+from tests.module_world import built_once
 from tests.personas import World
 
 pytestmark = pytest.mark.django_db
@@ -187,7 +188,7 @@ def test_only_those_who_work_on_the_benchmark_act_and_only_on_its_items(world: W
         assert act(world, **data).status_code == 404  # type: ignore[arg-type]
 
 
-@pytest.fixture
+@built_once
 def outside(world: World) -> tuple[Item, Item, Item]:
     """Two items outside the rule, and one inside that comes after them."""
     a, b, inside = world.add_items(3)

@@ -17,13 +17,14 @@ from jobs.models import Event
 from people.models import User
 from people.services import consent
 from people.services.raters import rater_of
+from tests.module_world import built_once
 from tests.personas import World, sign_in
 
 pytestmark = pytest.mark.django_db
 SCRIPT = {"HTTP_X_REQUESTED_WITH": "emic"}
 
 
-@pytest.fixture
+@built_once
 def campaign(world: World) -> Campaign:
     world.add_items(15)
     made = lifecycle.create(world.stage, "Relevance", world.owner, {world.egypt: 1}, seed=5, instructions={})

@@ -21,13 +21,14 @@ from tests.annotation.chain.factories import QUESTION, a_stage
 from tests.annotation.chain.written_answers import write_answers
 from tests.benchmarks.test_board import answer, board
 from tests.chains.link_client import text_of
+from tests.module_world import built_once
 from tests.personas import World
 
 pytestmark = pytest.mark.django_db
 COUNT = re.compile(r"(\d+) of (\d+)")
 
 
-@pytest.fixture
+@built_once
 def campaign(world: World) -> Campaign:
     """Egypt has answered three of five items."""
     Benchmark.objects.filter(pk=world.benchmark.pk).update(is_public=True)

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 
-import pytest
 from django.test import Client
 from django.utils import timezone
 
@@ -12,12 +11,13 @@ from benchmarks.models import Item
 from people.models import User
 from tests.annotation.pages.conftest import current_assignment
 from tests.annotation.pages.test_home import rate
+from tests.module_world import built_once
 from tests.personas import World
 
 TITLE, DANCE = "تقييم الصلة", "الرقص"
 
 
-@pytest.fixture
+@built_once
 def opened(world: World) -> Campaign:
     """As the form that opens the chain names it, with the concept above the picture."""
     world.add_items(2, images=True)

@@ -14,6 +14,7 @@ from annotation.services.sheets import stages
 from benchmarks.models import Item, Stage
 from people.services.raters import rater_of
 from tests.annotation.chain.factories import ANSWER, a_stage, answer, claim_sheet, process_derivations
+from tests.module_world import built_once
 from tests.personas import World, stand_in
 
 pytestmark = pytest.mark.django_db
@@ -28,7 +29,7 @@ def add(stage: Stage, concept: str, n: int) -> list[Item]:
     return made
 
 
-@pytest.fixture
+@built_once
 def campaign(world: World) -> Campaign:
     """Six items of music for Egypt; one accepted is wanted, and a reviewer accepts."""
     stage = a_stage(

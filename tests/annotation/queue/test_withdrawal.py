@@ -15,6 +15,7 @@ from jobs.models import Event
 from people.models import Consent, ConsentVersion, Rater, Team, User
 from people.services.consent import agree as agree_only
 from tests.annotation.queue.factories import a_person, an_open_campaign, get_campaign_cohort, rate
+from tests.module_world import built_once
 from tests.personas import make_consent_version
 
 pytestmark = pytest.mark.django_db
@@ -29,7 +30,7 @@ def counters_stay_true(db: None) -> Iterator[None]:
     assert list(recount.iter_differences()) == []
 
 
-@pytest.fixture
+@built_once
 def campaign() -> Campaign:
     campaign = an_open_campaign(items=4, target=1)
     make_consent_version(campaign.stage.benchmark.team)
