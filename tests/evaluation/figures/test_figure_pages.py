@@ -9,15 +9,22 @@ from xml.etree import ElementTree
 
 import pytest
 
+from annotation.models import Campaign
 from evaluation.figures import figure_builder, model_figures
 from evaluation.rendering.number_format import format_number
 from people.models import Rater
 from tests.evaluation.data import an_open_campaign, of_condition, table
 from tests.evaluation.figures.study import read, study
+from tests.module_world import built_once
 from tests.personas import World
 
 KEYS = ("over-time", "annotators", "distribution", "cohorts-models", "models-people")
 HOSTILE = '<script>alert("1")</script>\u202e"&\'\x07 مصر'
+
+
+@built_once
+def studied(world: World) -> Campaign:
+    return study(world)
 
 
 def url(world: World, rest: str = "") -> str:
@@ -44,8 +51,7 @@ def alt(root: ElementTree.Element) -> str:
     return root.findtext("{http://www.w3.org/2000/svg}desc") or ""
 
 
-def test_every_figure_stands_on_the_page_with_its_words_its_data_and_its_files(world: World) -> None:
-    study(world)
+def test_every_figure_stands_on_the_page_with_its_words_its_data_and_its_files(world: World, studied: Campaign) -> None:
     page = read(world, url(world))
     for key in KEYS:
         assert f'<section class="drawn stack" id="{key}"' in page
@@ -68,8 +74,7 @@ def test_the_whole_page_speaks_the_readers_language(world: World) -> None:
     assert "ما احتُسب" in page or "احتُسب" in page
 
 
-def test_the_numbers_of_the_drawing_are_those_of_its_table(world: World) -> None:
-    study(world)
+def test_the_numbers_of_the_drawing_are_those_of_its_table(world: World, studied: Campaign) -> None:
     root, _svg = svg_of(world, "cohorts-models")
     rows = rows_of(world, "cohorts-models")
     assert len(rows) == 4
@@ -80,8 +85,7 @@ def test_the_numbers_of_the_drawing_are_those_of_its_table(world: World) -> None
         assert row["items"] == "12"
 
 
-def test_agreement_over_time_ends_at_what_the_agreement_page_says(world: World) -> None:
-    study(world)
+def test_agreement_over_time_ends_at_what_the_agreement_page_says(world: World, studied: Campaign) -> None:
     last = [
         row
         for row in rows_of(world, "over-time")
@@ -157,8 +161,7 @@ def test_the_answer_given_most_often_is_named_with_all_that_tie(world: World, an
     assert words in re.sub("[\u2068\u2069]", "", alt(root))
 
 
-def test_a_png_is_the_same_drawing_at_two_pixels_for_one(world: World) -> None:
-    study(world)
+def test_a_png_is_the_same_drawing_at_two_pixels_for_one(world: World, studied: Campaign) -> None:
     root, _svg = svg_of(world, "distribution")
     png = world.client(world.mara).get(url(world, "distribution.png"))
     assert png["Content-Type"] == "image/png"
@@ -168,8 +171,7 @@ def test_a_png_is_the_same_drawing_at_two_pixels_for_one(world: World) -> None:
 
 
 @pytest.mark.parametrize("key", KEYS)
-def test_a_hostile_name_stays_a_name(world: World, key: str) -> None:
-    study(world)
+def test_a_hostile_name_stays_a_name(world: World, studied: Campaign, key: str) -> None:
     world.egypt.label, world.egypt.names = HOSTILE, {}
     world.egypt.save()
     world.items[0].key = HOSTILE
@@ -184,8 +186,7 @@ def test_a_hostile_name_stays_a_name(world: World, key: str) -> None:
     assert "<script>alert" not in page
 
 
-def test_a_drawing_by_itself_may_load_nothing(world: World) -> None:
-    study(world)
+def test_a_drawing_by_itself_may_load_nothing(world: World, studied: Campaign) -> None:
     reply = world.client(world.mara).get(url(world, "distribution.svg"))
     assert reply["Content-Type"] == "image/svg+xml; charset=utf-8"
     assert reply["Content-Security-Policy"] == "default-src 'none'; img-src data:; sandbox"
@@ -219,8 +220,7 @@ def test_one_rater_has_a_distribution_and_no_empty_frames(world: World) -> None:
     assert "1 person so far; two are needed." in page
 
 
-def test_a_cohort_can_be_picked_in_the_address_and_files_follow(world: World) -> None:
-    study(world)
+def test_a_cohort_can_be_picked_in_the_address_and_files_follow(world: World, studied: Campaign) -> None:
     query = f"?cohort={world.egypt.pk}"
     assert {row["cohort"] for row in rows_of(world, "cohorts-models", query)} == {"Egypt"}
     page = read(world, url(world) + query)
@@ -232,8 +232,7 @@ def test_a_cohort_can_be_picked_in_the_address_and_files_follow(world: World) ->
 
 
 @pytest.mark.parametrize("who", ["nour", "stranger", "rival"])
-def test_others_find_no_figure(world: World, who: str) -> None:
-    study(world)
+def test_others_find_no_figure(world: World, studied: Campaign, who: str) -> None:
     client: Any = world.client(getattr(world, who))
     assert world.client(world.mara).get(url(world, "annotators.csv")).status_code == 200
     for rest in ("", *(f"annotators.{form}" for form in ("svg", "png", "csv"))):
@@ -242,8 +241,9 @@ def test_others_find_no_figure(world: World, who: str) -> None:
 
 
 @pytest.mark.parametrize("query", ["run=999", "universal=zz"])
-def test_a_run_or_a_query_that_is_not_here_is_refused_like_any_other_choice(world: World, query: str) -> None:
-    study(world)
+def test_a_run_or_a_query_that_is_not_here_is_refused_like_any_other_choice(
+    world: World, studied: Campaign, query: str
+) -> None:
     name, value = query.split("=")
     page = world.client(world.mara).get(f"{url(world)}?{query}")
     assert page.status_code == 400
@@ -270,9 +270,8 @@ def test_sentences_of_figures_end_once(world: World) -> None:
 
 
 def test_faulty_figure_shows_an_error_and_the_others_are_drawn(
-    world: World, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    world: World, studied: Campaign, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    study(world)
     good = figure_builder.build_figure
 
     def make(ground: Any, spec: Any) -> Any:
@@ -289,9 +288,8 @@ def test_faulty_figure_shows_an_error_and_the_others_are_drawn(
 
 
 def test_of_too_many_models_and_ratings_there_are_no_intervals_and_of_far_too_many_no_figure(
-    world: World, monkeypatch: pytest.MonkeyPatch
+    world: World, studied: Campaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    study(world)
     [whole] = {tuple(bool(row["low"]) for row in rows_of(world, "cohorts-models")[:1])}
     assert whole == (True,)
     monkeypatch.setattr(model_figures, "MOST_WITH_INTERVALS", 1)
