@@ -126,18 +126,22 @@ def look_at_everything(folder: Path) -> None:
         assert len(set(re.findall(r"/work/\d+/", page))) >= 8, key
     mara = signed_in("mara")
     for slug in Benchmark.objects.values_list("slug", flat=True):
-        for page in PAGES:
-            assert mara.get(f"/b/{slug}/{page}").status_code == 200, f"{slug} {page}"
-        index = mara.get(f"/b/{slug}/tables/").content.decode()
-        tables = sorted(set(re.findall(rf"/b/{slug}/tables/([-\w]+)/", index)))
+        shown = {page: read_page(mara, f"/b/{slug}/{page}") for page in PAGES}
+        tables = sorted(set(re.findall(rf"/b/{slug}/tables/([-\w]+)/", shown["tables/"])))
         filled = [key for key in tables if (slug, key) not in WITHOUT_VALUES]
         assert len(filled) >= LEAST_TABLES, slug
-        for page in ("", "items/", *(f"tables/{key}/" for key in filled)):
-            shown = mara.get(f"/b/{slug}/{page}")
-            assert shown.status_code == 200, f"{slug} {page}"
-            assert not EMPTY.search(re.sub(r"<[^>]+>", " ", shown.content.decode())), f"{slug} {page}"
+        full = {"": shown[""], "items/": shown["items/"]}
+        full |= {f"tables/{key}/": read_page(mara, f"/b/{slug}/tables/{key}/") for key in filled}
+        for page, text in full.items():
+            assert not EMPTY.search(re.sub(r"<[^>]+>", " ", text)), f"{slug} {page}"
     look_at_built_pairs(mara)
     walk_the_tours()
+
+
+def read_page(client: Client, address: str) -> str:
+    reply = client.get(address)
+    assert reply.status_code == 200, address
+    return str(reply.getvalue().decode())
 
 
 def walk_the_tours() -> None:
