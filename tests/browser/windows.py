@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, CDPSession, Error, Page
+from playwright.sync_api import Browser, BrowserContext, Error, Page
 
 TIMEOUT = 15_000  # milliseconds
 LASTING = (
@@ -32,7 +32,6 @@ class Window:
     context: BrowserContext
     page: Page
     options: dict[str, Any]
-    devtools: CDPSession
 
 
 class Windows:
@@ -54,9 +53,7 @@ class Windows:
     def open(self, key: str, options: dict[str, Any]) -> Window:
         context = self.chromium.new_context(**options)
         page = context.new_page()
-        devtools = context.new_cdp_session(page)
-        self.changed.discard(context)
-        return Window(key, context, page, options, devtools)
+        return Window(key, context, page, options)
 
     def give_back(self, window: Window, url: str) -> None:
         """Keep the window for another test if nothing of this one stays in it; `url` is the site's."""
@@ -82,7 +79,8 @@ class Windows:
         self.listeners = remaining
 
     def empty(self, window: Window, url: str) -> None:
-        context, page, devtools = window.context, window.page, window.devtools
+        context, page = window.context, window.page
+        devtools = context.new_cdp_session(page)
         for other in context.pages:
             if other is not page:
                 other.close()
@@ -95,6 +93,8 @@ class Windows:
         page.unroute_all()
         devtools.send("Page.resetNavigationHistory")
         devtools.send("Storage.clearDataForOrigin", {"origin": url, "storageTypes": "all"})
+        devtools.detach()
+        self.changed.discard(context)
         context.clear_cookies()
         context.set_offline(False)
         media = {name: window.options.get(name, "null") for name in MEDIA}
