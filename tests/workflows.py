@@ -1,5 +1,6 @@
 """The world with a campaign of every stage of every recipe, open, and begun by others."""
 
+from collections.abc import Callable
 from datetime import timedelta
 
 from django.core.files.base import File
@@ -26,17 +27,21 @@ CONCEPTS = ("dance", "drinks", "festival", "clothing", "lunch", "farming", "tran
 
 def every_workflow(world: World) -> dict[str, Campaign]:
     """By the key of the stage. Nour found pictures of her own, which only she may box."""
-    now = timezone.now()
+    campaigns = open_workflows(world, opened_workflows.load, lambda demo: rate(world, demo))
+    find(campaigns["finding"], world.nour)
+    return campaigns
+
+
+def open_workflows(world: World, *loads: Callable[[Demo], None]) -> dict[str, Campaign]:
+    """The campaigns that these make, by the key of the stage. Owner and reviewer have their roles in each benchmark."""
     demo = demo_of(world)
-    opened_workflows.load(demo)
-    release_expired(now)
-    rate(world, demo)
-    campaigns = {one.stage.key: one for one in Campaign.objects.select_related("stage__benchmark").order_by("pk")}
+    for load in loads:
+        load(demo)
+    release_expired(timezone.now())
     for benchmark in Benchmark.objects.filter(team=world.team):
         for user, role in ((world.owner, Role.Name.OWNER), (world.reviewer, Role.Name.REVIEWER)):
             Role.objects.get_or_create(benchmark=benchmark, user=user, defaults={"name": role})
-    find(campaigns["finding"], world.nour)
-    return campaigns
+    return {one.stage.key: one for one in Campaign.objects.select_related("stage__benchmark").order_by("pk")}
 
 
 def demo_of(world: World) -> Demo:

@@ -1,7 +1,6 @@
 """Reviewing, composing, instructing and filling holes by keyboard alone: Tab to it, and press it."""
 
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -9,9 +8,10 @@ from playwright.sync_api import Page, expect
 from annotation.models import Campaign, Review, Slot
 from annotation.services.campaigns.instructions import newest_version
 from benchmarks.models import Stage
+from tests import opened_workflows
 from tests.browser.conftest import until_sheet_ready
 from tests.personas import World
-from tests.workflows import every_workflow
+from tests.workflows import find, open_workflows
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 OpenAs = Callable[..., Page]
@@ -35,12 +35,8 @@ def press(page: Page, selector: str, words: str = "", key: str = "Enter") -> Non
     page.keyboard.press(key)
 
 
-@pytest.fixture
-def campaigns(world: World, live_server: object, media: None) -> dict[str, Campaign]:
-    return every_workflow(world)
-
-
-def test_answers_are_reviewed(open_as: OpenAs, world: World, campaigns: dict[str, Campaign]) -> None:
+def test_answers_are_reviewed(open_as: OpenAs, world: World, media: None) -> None:
+    campaigns = open_workflows(world, opened_workflows.questions)
     page = open_as(world.reviewer)
     page.goto(f"/b/{campaigns['questions'].stage.benchmark.slug}/review/")
     press(page, "a.go")
@@ -116,8 +112,10 @@ def test_gap_is_prioritised_by_keys(open_as: OpenAs, world: World, campaign: Cam
     assert Slot.objects.filter(urgent=True).count() == 1
 
 
-def test_nothing_holds_the_focus(open_as: OpenAs, world: World, campaigns: dict[str, Any]) -> None:
+def test_nothing_holds_the_focus(open_as: OpenAs, world: World, media: None) -> None:
     """From any sheet Tab leads on: to the end of the page, and round."""
+    campaigns = open_workflows(world, opened_workflows.grounding, opened_workflows.pairs, opened_workflows.concepts)
+    find(campaigns["finding"], world.nour)
     page = open_as(world.nour)
     for key in ("boxes", "look-alikes", "pair-review"):
         page.goto(f"/work/{campaigns[key].pk}/")
