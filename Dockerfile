@@ -10,8 +10,8 @@ RUN useradd --uid 10001 --create-home --shell /usr/sbin/nologin emic \
 WORKDIR /emic
 COPY --from=packages /emic/.venv .venv
 COPY . .
-# The translations are compiled here, since the site's own account cannot write beside them.
-RUN .venv/bin/python -m config.catalogues
+# Translations and code are compiled here, since the site's own account cannot write beside them.
+RUN .venv/bin/python -m config.catalogues && .venv/bin/python -m compileall -q -x '\.venv' .
 # Uploads pass through TMPDIR, which must be on the disk of the images and not in memory.
 ENV PATH=/emic/.venv/bin:$PATH PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 TMPDIR=/data/tmp EMIC_INSTALLED=1 \
     EMIC_DATA=/data EMIC_STATIC=/static EMIC_BIND=0.0.0.0:8000 DJANGO_SETTINGS_MODULE=config.settings
