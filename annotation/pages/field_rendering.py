@@ -16,10 +16,9 @@ from annotation.displays.layout import ResolvedLayout
 from annotation.fields.bound_field import BoundField, answer_views, bind_fields
 from annotation.fields.contract import Shown
 from annotation.fields.form import Localiser
-from annotation.models import Draft, RuleVersion, SheetVersion
+from annotation.models import Draft, SheetVersion
 from annotation.services.sheets.sheet_versions import sheet_of
 from annotation.sheets.sheet import ParsedSheet, Sheet
-from benchmarks.rules.acceptance import Rule
 from people.locales import overlay
 
 Pieces = tuple[tuple[str, str], ...]
@@ -45,21 +44,19 @@ class SheetInput:
     confirmed: tuple[str, ...] = ()
 
 
-def render_empty_fields(
-    version: SheetVersion, rule: int | None, layout: ResolvedLayout, spoken: str, target: str
-) -> str:
+def render_empty_fields(version: SheetVersion, layout: ResolvedLayout, spoken: str, target: str) -> str:
     """An empty sheet's fields. They are the same for everybody of a culture, and kept."""
     draw = _cached_renderer(_render_empty_pieces, version)
-    return join_with_fold(draw(version, rule, spoken, target, _text_revision()), layout)
+    return join_with_fold(draw(version, spoken, target, _text_revision()), layout)
 
 
 def render_filled_fields(
-    version: SheetVersion, rule: int | None, layout: ResolvedLayout, speech: Localiser, shown: Shown, filled: SheetInput
+    version: SheetVersion, layout: ResolvedLayout, speech: Localiser, shown: Shown, filled: SheetInput
 ) -> str:
     """The fields with what is in them, or as they depend on the item."""
     sheet, parsed = sheet_of(version), filled.parsed
     bound = bind_fields(sheet.fields, speech, filled.raw, parsed.errors, parsed.warnings, filled.confirmed, shown)
-    pieces = _render_pieces(sheet, bound, rule, speech)
+    pieces = _render_pieces(sheet, bound)
     remarks = _remarks(sheet, speech, parsed)
     marks = [mark for mark in filled.confirmed if any(mark.startswith(f"{check.key}:") for check in sheet.checks)]
     end = render_to_string("annotation/sheet/sheet_problems.html", {"remarks": remarks, "marks": marks})
@@ -95,22 +92,18 @@ def _cached_renderer(draw: Any, version: SheetVersion) -> Any:
 
 
 @lru_cache(maxsize=256)
-def _render_empty_pieces(version: SheetVersion, rule: int | None, spoken: str, target: str, _revision: int) -> Pieces:
+def _render_empty_pieces(version: SheetVersion, spoken: str, target: str, _revision: int) -> Pieces:
     """A sheet version never changes; it is told from others by its id."""
     sheet, speech = sheet_of(version), Localiser(spoken, target)
-    return _render_pieces(sheet, bind_fields(sheet.fields, speech, {}), rule, speech)
+    return _render_pieces(sheet, bind_fields(sheet.fields, speech, {}))
 
 
-def _render_pieces(sheet: Sheet, fields: list[BoundField], rule: int | None, speech: Localiser) -> Pieces:
+def _render_pieces(sheet: Sheet, fields: list[BoundField]) -> Pieces:
     pieces = []
-    after = _last_scored_field(sheet, rule)
     for sheet_field, field in zip(sheet.fields, fields, strict=True):
         html = render_to_string(field.input, {"field": field})
         if sheet_field.show_if is not None:
             html = format_html('<div class="when" data-when="{}">{}</div>', sheet_field.key, SafeString(html))
-        if sheet.score and sheet_field.key == after:
-            label = speech.say(sheet.score.label)
-            html += render_to_string("annotation/sheet/readout.html", {"label": label, "rule": rule})
         pieces.append((sheet_field.key, html))
     return tuple(pieces)
 
@@ -131,32 +124,17 @@ def _remarks(sheet: Sheet, speech: Localiser, parsed: ParsedSheet) -> list[Sheet
     ]
 
 
-def _last_scored_field(sheet: Sheet, rule: int | None) -> str:
-    """The field behind which the score and the verdict stand: the last that they read. No score, no verdict: one sheet
-    of several does not decide, and beside a score it is what the number is held against."""
-    if sheet.score is None:
-        return ""
-    names = set(sheet.score.expression.names) | (rule_of(rule)[1].names if rule else set())
-    counted = [one.key for one in sheet.fields if any(name.split(".")[0] == one.key for name in names)]
-    return counted[-1] if counted else ""
-
-
-@lru_cache(maxsize=128)
-def rule_of(version: int) -> tuple[int, Rule]:
-    """A frozen rule with its number; it never changes."""
-    row = RuleVersion.objects.get(pk=version)
-    return row.number, Rule.from_json(row.definition)
-
-
-def rules_of(version: SheetVersion, rule: int | None, spoken: str, target: str) -> Mapping[str, Any]:
-    """What static/js/rules.js needs; nothing where the sheet has no rules."""
+def rules_of(version: SheetVersion, spoken: str, target: str) -> Mapping[str, Any]:
+    """What static/js/rules.js needs; nothing where the sheet has no rules. Who answers sees neither the score nor the
+    rule of acceptance: both would tell them which answers are wanted.
+    """
     draw = _cached_renderer(_rules, version)
-    rendered: Mapping[str, Any] = draw(version, rule, spoken, target, _text_revision())
+    rendered: Mapping[str, Any] = draw(version, spoken, target, _text_revision())
     return rendered
 
 
 @lru_cache(maxsize=256)
-def _rules(version: SheetVersion, rule: int | None, spoken: str, target: str, _revision: int) -> Mapping[str, Any]:
+def _rules(version: SheetVersion, spoken: str, target: str, _revision: int) -> Mapping[str, Any]:
     sheet, speech = sheet_of(version), Localiser(spoken, target)
     data: dict[str, Any] = {}
     if shown := {one.key: one.show_if.to_json() for one in sheet.fields if one.show_if}:
@@ -166,18 +144,6 @@ def _rules(version: SheetVersion, rule: int | None, spoken: str, target: str, _r
             {"key": one.key, "tree": one.expression.tree, "words": speech.say(one.words), "blocks": one.blocks}
             for one in sheet.checks
         ]
-    if sheet.score:
-        data["score"] = {"tree": sheet.score.expression.tree, "decimals": sheet.score.decimals}
-    if rule and sheet.score:
-        number, rule_row = rule_of(rule)
-        clauses = [{"tree": clause.expression.tree, "words": speech.say(clause.words)} for clause in rule_row.clauses]
-        data["rule"] = {"clauses": clauses}
-        data["words"] = {
-            "yes": _("With these answers, rule %(number)s accepts the item.") % {"number": number},
-            "no": _("With these answers, rule %(number)s does not accept the item:") % {"number": number},
-            "open": _("Answer the rest to see the result."),
-        }
     if data:
-        labels = {"asked": _("New question:"), "gone": _("Question removed:")}
-        data["words"] = labels | data.get("words", {})
+        data["words"] = {"asked": _("New question:"), "gone": _("Question removed:")}
     return data

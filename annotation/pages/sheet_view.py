@@ -213,7 +213,7 @@ class WorkPage:
     @property
     def rules(self) -> Mapping[str, Any]:
         campaign = self.place.campaign
-        return rules_of(campaign.sheet_version, campaign.rule_version_id, language(), self.cohort_name)
+        return rules_of(campaign.sheet_version, language(), self.cohort_name)
 
 
 @dataclass(frozen=True)
@@ -303,17 +303,17 @@ def fields_of(
     assignment: Assignment, shown: Shown, words: ResolvedLayout, draft: Draft | None, refusal: RejectedAnswers | None
 ) -> str:
     """The fields as HTML. Nearly always they are empty, and then the same for everybody of a culture."""
-    version, rule = assignment.campaign.sheet_version, assignment.campaign.rule_version_id
+    version = assignment.campaign.sheet_version
     if (
         draft is None
         and refusal is None
         and not any(sheet_field.draws_item for sheet_field in sheet_of(version).fields)
     ):
-        return render_empty_fields(version, rule, words, language(), shown.target_name)
+        return render_empty_fields(version, words, language(), shown.target_name)
     filled = from_draft(draft)
     if refusal:
         filled = SheetInput(refusal.raw, refusal.parsed, tuple(refusal.confirmed))
-    return render_filled_fields(version, rule, words, Localiser(language(), shown.target_name), shown, filled)
+    return render_filled_fields(version, words, Localiser(language(), shown.target_name), shown, filled)
 
 
 def reasons_of(place: CampaignCohort) -> list[OptionView]:
@@ -329,12 +329,7 @@ def files_of(place: CampaignCohort) -> tuple[list[str], list[str]]:
     """Scripts and styles that this campaign's sheets need beyond those of every sheet."""
     stage, sheet = place.campaign.stage, sheet_of(place.campaign.sheet_version)
     how, forms = display(stage.display), [sheet_field.form for sheet_field in sheet.fields]
-    ruled = (
-        sheet.checks
-        or sheet.score
-        or place.campaign.rule_version_id
-        or any(sheet_field.show_if for sheet_field in sheet.fields)
-    )
+    ruled = sheet.checks or any(sheet_field.show_if for sheet_field in sheet.fields)
     own = [RULES if ruled else "", FOLD if stage.layout.get("fold") else ""]
     scripts = dict.fromkeys([*own, how.script, *(form.script for form in forms)])
     styles = dict.fromkeys([how.style, *(form.style for form in forms)])

@@ -157,7 +157,7 @@ OF_EACH_SOURCE = {
 
 VALUEGROUND = Recipe(
     key="valueground",
-    version="4",
+    version="5",
     name="ValueGround",
     summary={
         "en": (
@@ -188,7 +188,7 @@ VALUEGROUND = Recipe(
                     "You will see a question, its two answers and two pictures. Picture A should show answer A, picture B answer "
                     "B, and otherwise they should be alike.\n\n"
                     "Judge each picture against both answers. Swap them, or hold to blink one over the other, to see what "
-                    "differs. A pair is accepted when the first two points are at least 3 together, the third is 2 and the fourth 1."
+                    "differs."
                 )
             },
             sample=(

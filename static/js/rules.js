@@ -1,4 +1,4 @@
-// What a sheet says of several fields at once: which are asked, what must hold between them, what they add up to.
+// What a sheet says of several fields at once: which are asked, and what must hold between them.
 // `reckon` is the mirror of benchmarks/rules/expressions.py; the server decides, this only tells beforehand.
 import { announce, measured, onSheet, onSubmit } from "./sheet-parts.js";
 
@@ -63,42 +63,6 @@ function show() {
   return said;
 }
 
-function fill(part, text) {
-  if (part && part.textContent !== text) part.textContent = text;
-}
-
-/** The score, once there is one, and the verdict so far, in words. */
-function read(values) {
-  const part = form.querySelector("[data-readout]");
-  if (!part) return [];
-  const said = [];
-  const found = reckon(rules.score.tree, values);
-  const isKnown = typeof found === "number";
-  const shown = isKnown ? found.toFixed(rules.score.decimals) : "";
-  const place = part.querySelector("[data-score]");
-  fill(place, shown);
-  place.closest("p").hidden = !isKnown;
-  if (isKnown) said.push(`${part.dataset.label} ${shown}`);
-  if (rules.rule) said.push(verdict(part.querySelector("[data-verdict]"), values));
-  part.hidden = !isKnown && !rules.rule;
-  return said;
-}
-
-function verdict(part, values) {
-  const held = rules.rule.clauses.map((clause) => reckon(clause.tree, values));
-  const state = held.includes(false) ? "no" : held.every((one) => one === true) ? "yes" : "open";
-  const failed = rules.rule.clauses.filter((_clause, at) => held[at] === false).map((clause) => clause.words);
-  const said = [words[state], ...failed].join(" ");
-  if (part.dataset.said !== said) {
-    part.dataset.said = said;
-    const list = document.createElement("ul");
-    list.append(...failed.map((one) => Object.assign(document.createElement("li"), { textContent: one, dir: "auto" })));
-    part.replaceChildren(Object.assign(document.createElement("b"), { textContent: words[state] }), ...(failed.length ? [list] : []));
-    part.dataset.state = state;
-  }
-  return said;
-}
-
 /** Said once the person has come to rest, and only what is new. */
 function tell(parts) {
   const said = parts.join(". ");
@@ -111,13 +75,11 @@ function tell(parts) {
 function look(first = false) {
   const changes = show();
   const values = valuesNow();
-  const said = read(values);
   for (const note of form.querySelectorAll("[data-remark]")) {
     const check = rules.checks?.find((one) => one.key === note.dataset.remark);
     if (check && reckon(check.tree, values) !== false) note.remove();
   }
-  if (first) told = said.join(". ");
-  else tell([...changes, ...said]);
+  if (!first) tell(changes);
 }
 
 onSheet((sheet) => {

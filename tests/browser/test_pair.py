@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 
 from annotation.models import Annotation, Campaign
 from people.models import User
-from tests.browser.conftest import PHONE, wait_until
+from tests.browser.conftest import PHONE
 from tests.browser.stage_setup import apply_recipe_stage, create_items, create_open_campaign
 from tests.browser.test_rating import answered, find_violations, wait_for_images
 from tests.personas import World
@@ -57,16 +57,12 @@ def test_a_pair_is_judged_by_keys_alone(open_as: OpenAs, pairs: Campaign, nour: 
     wait_for_images(page)
     expect(page.locator(".duo")).to_contain_text(QUESTION)
     expect(page.locator("[data-side=b] figcaption")).to_have_text("B Need to be very careful")
-    expect(page.locator("[data-score]")).to_be_hidden()
-    expect(page.locator("[data-verdict]")).to_have_text("Answer the rest to see the result.")
     for key in "221":
         page.keyboard.press(key)
     expect(page.locator("[data-field=no_cue]")).to_have_attribute("aria-current", "true")  # digits go there now
     page.keyboard.press("1")
-    expect(page.locator("[data-score]")).to_have_text("0.88")
-    expect(page.locator("[data-verdict]")).to_contain_text("rule 1 does not accept the item")
-    expect(page.locator("[data-verdict] li")).to_have_text(["The pictures are alike in all else"])
-    wait_until(page, "document.getElementById('said').textContent.includes('0.88')")
+    for trace in ("0.88", "rule 1", "The pictures are alike in all else"):
+        assert trace not in page.content(), "what a rule makes of an answer is not seen before it is given"
     shot(page, "pair-desktop")
     assert find_violations(page) == ""
     answered(page, lambda: page.keyboard.press("Control+Enter"))
@@ -117,7 +113,6 @@ def test_a_pair_on_a_telephone(open_as: OpenAs, pairs: Campaign, nour: User, sho
     assert too_narrow(page) == [], "words lie on each other"
     for field, code in (("match_a", 2), ("match_b", 2), ("pair_match", 2), ("no_cue", 1)):
         page.locator(f"label:has([name=a-{field}][value='{code}'])").tap()
-    expect(page.locator("[data-verdict]")).to_contain_text("rule 1 accepts the item")
     shot(page, "pair-phone-full", full_page=True)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     assert find_violations(page) == ""

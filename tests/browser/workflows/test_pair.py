@@ -29,12 +29,6 @@ ROWS = [
 ]  # fmt: skip
 # What each of the three says of match A, match B, pair match, no cue. Two sheets of three decide.
 CODES = {FAMILY: ("2221", "1221", "2211"), TRUST: ("2211", "1111", "2221")}
-LIVE = {  # what the sheet says meanwhile: the total, and what is not met
-    "2221": ("1.00", []),
-    "1221": ("0.88", []),
-    "2211": ("0.88", ["The pictures are alike in all else"]),
-    "1111": ("0.63", ["Both pictures show their option, one of them completely", "The pictures are alike in all else"]),
-}
 
 
 def item_of(assignment: int) -> str:
@@ -49,12 +43,6 @@ def by_keys(page: Page, codes: str) -> None:
 def by_touch(page: Page, codes: str) -> None:
     for field, code in zip(FIELDS, codes, strict=True):
         page.locator(f"label:has([name=a-{field}][value='{code}'])").tap()
-
-
-def check_verdict(page: Page, codes: str) -> None:
-    total, failing = LIVE[codes]
-    expect(page.locator("[data-score]")).to_have_text(total)
-    expect(page.locator("[data-verdict] li")).to_have_text(failing)
 
 
 def answered(page: Page) -> list[str]:
@@ -76,10 +64,8 @@ def test_pair_review(open_as: Callable[..., Page], world: World, tmp_path: Path,
     compare_closely(bia, shot)
     codes = CODES[item_of(hand)][0]
     by_keys(bia, codes)
-    check_verdict(bia, codes)
     steps.drafted(bia, hand)
     assert answered(bia) == list(codes)
-    check_verdict(bia, codes)
     shot(bia, "pair-desktop")
     steps.submit(bia)
     by_keys(bia, CODES[item_of(steps.current_assignment_id(bia))][0])
@@ -94,7 +80,6 @@ def test_pair_review(open_as: Callable[..., Page], world: World, tmp_path: Path,
     for number in range(2):
         codes = CODES[item_of(steps.current_assignment_id(caio))][1]
         by_touch(caio, codes)
-        check_verdict(caio, codes)
         if number == 0:
             caio.locator("label:has([name=a-safety][value=person])").tap()
             steps.drafted(caio, hand)
@@ -109,7 +94,6 @@ def test_pair_review(open_as: Callable[..., Page], world: World, tmp_path: Path,
     for number in range(2):
         codes = CODES[item_of(steps.current_assignment_id(third))][2]
         by_keys(third, codes)
-        expect(third.locator("[data-score]")).not_to_have_text("")
         if number == 0:
             shot(third, "pair-ar-desktop")
             third.set_viewport_size({"width": 390, "height": 844})
