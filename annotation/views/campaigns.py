@@ -230,33 +230,35 @@ def cohort(request: HttpRequest, slug: str, campaign_id: int, row_id: int) -> Ht
     """Ask a cohort for more or fewer answers, or let it rest; also while people work."""
     _benchmark, campaign = _get_campaign(request, slug, campaign_id, "work_on")
     row = get_object_or_404(campaign.cohorts.select_related("cohort", "campaign__stage__benchmark"), pk=row_id)
-    form = TargetForm(request.POST)
     wish = request.POST.get("do")
-    if wish in ("pause", "resume"):
-        services.pause_cohort(row, request.user, paused=wish == "pause")  # type: ignore[arg-type]
-    elif wish == "limits":
-        _set_limits(request, row)
-    elif form.is_valid():
-        try:
-            services.change_target(row, form.cleaned_data["target"], request.user)  # type: ignore[arg-type]
-        except CampaignRefused as refused:
-            messages.error(request, " ".join(str(REFUSALS.get(reason, reason)) for reason in refused.reasons))
-            return _redirect(slug, campaign)
-        message = ngettext(
-            "%(name)s is asked for %(n)s answer to each item.", "%(name)s is asked for %(n)s answers to each item.",
-            form.cleaned_data["target"],
-        )  # fmt: skip
-        messages.success(request, message % {"name": row.cohort.name, "n": form.cleaned_data["target"]})
-    else:
-        messages.error(request, str(REFUSALS["target_too_small"]))
+    try:
+        if wish in ("pause", "resume"):
+            services.pause_cohort(row, request.user, paused=wish == "pause")  # type: ignore[arg-type]
+        elif wish == "limits":
+            _set_limits(request, row)
+        else:
+            _change_target(request, row)
+    except CampaignRefused as refused:
+        _show_refusal(request, refused)
     return _redirect(slug, campaign)
+
+
+def _change_target(request: HttpRequest, row: CampaignCohort) -> None:
+    form = TargetForm(request.POST)
+    if not form.is_valid():
+        raise CampaignRefused(["target_too_small"])
+    target = form.cleaned_data["target"]
+    services.change_target(row, target, request.user)  # type: ignore[arg-type]
+    message = ngettext(
+        "%(name)s is asked for %(n)s answer to each item.", "%(name)s is asked for %(n)s answers to each item.", target
+    )
+    messages.success(request, message % {"name": row.cohort.name, "n": target})
 
 
 def _set_limits(request: HttpRequest, row: CampaignCohort) -> None:
     form = LimitsForm(request.POST)
     if not form.is_valid():
-        messages.error(request, str(REFUSALS["limit_too_small"]))
-        return
+        raise CampaignRefused(["limit_too_small"])
     services.set_limits(row, **form.cleaned_data, actor=request.user)  # type: ignore[arg-type]
     messages.success(request, _("The limits apply from now on. People can finish what is in progress."))
 

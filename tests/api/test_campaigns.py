@@ -80,6 +80,9 @@ def test_a_cohort_is_added_and_asked_for_more(world: World) -> None:
         assert (line["most_per_person"], line["most_per_day"], line["paused"]) == (*limits, True), "the rest stays"
     problem(send(client, "PATCH", one_cohort, {"wanted": 1}, if_match=tag), 412, "stale")
     problem(send(client, "POST", f"{url}cohorts/", {"cohort": world.other_cohort.pk, "wanted": 1}), 422, "refused")
+    assert send(client, "POST", f"{url}close/", {}).status_code == 200
+    for change in ({"wanted": 9}, {"paused": False}, {"most_per_day": 1}):
+        problem(send(client, "PATCH", one_cohort, change, if_match="*"), 422, "campaign-refused")
 
 
 @pytest.mark.parametrize(

@@ -34,6 +34,7 @@ from people.models import Cohort, User
 
 __all__ = ["current_instructions", "set_instructions"]
 State = Campaign.State
+NOT_CLOSED = (State.DRAFT, State.OPEN, State.PAUSED)
 BATCH = 2000
 
 
@@ -136,7 +137,7 @@ def add_cohort(campaign: Campaign, cohort: Cohort, target: int, actor: User | No
         raise CampaignRefused(["cohort_of_another_team"])
     if target < 1:
         raise CampaignRefused(["target_too_small"])
-    _lock_campaign(campaign, State.DRAFT, State.OPEN, State.PAUSED)
+    _lock_campaign(campaign, *NOT_CLOSED)
     if campaign.cohorts.filter(cohort=cohort).exists():
         raise CampaignRefused(["cohort_is_asked"])
     row = _add_cohort(campaign, cohort, target)
@@ -220,7 +221,7 @@ def close(campaign: Campaign, actor: User | None, at: datetime) -> None:
 @in_transaction
 def _close(campaign: Campaign, actor: User | None, at: datetime) -> None:
     """Committed before places are given back, so that nobody takes one behind our back."""
-    _lock_campaign(campaign, State.OPEN, State.PAUSED, State.DRAFT)
+    _lock_campaign(campaign, *NOT_CLOSED)
     campaign.closed_at = at
     campaign.save(update_fields=["closed_at"])
     _set_state(campaign, State.CLOSED, actor, "campaign.closed")
@@ -261,7 +262,7 @@ def change_target(campaign_cohort: CampaignCohort, target: int, actor: User | No
 
     More: answers over the old target count first, then slots open. Fewer: slots keep what is reserved or submitted.
     Told first, when nobody of the cohort is in the middle of a deed; carried out in batches; broken off, the same
-    change again completes it.
+    change again completes it. Raises CampaignRefused, also for a closed campaign: its numbers stay as they are.
     """
     if target < 1:
         raise CampaignRefused(["target_too_small"])
@@ -275,6 +276,7 @@ def change_target(campaign_cohort: CampaignCohort, target: int, actor: User | No
 
 @in_transaction
 def _save_target(campaign_cohort: CampaignCohort, target: int, actor: User | None) -> None:
+    _lock_campaign(campaign_cohort.campaign, *NOT_CLOSED)
     row = CampaignCohort.objects.select_for_update(no_key=True).get(pk=campaign_cohort.pk)
     lock_all_participations(row.pk)
     campaign_cohort.target_answers = target
@@ -298,10 +300,11 @@ def set_limits(
 ) -> None:
     """How much one person of the cohort may answer here, in all and on a day of its calendar; None: as they like.
 
-    What they have in hand they may finish all the same.
+    What they have in hand they may finish all the same. Raises CampaignRefused.
     """
     if any(most is not None and most < 1 for most in (most_per_person, most_per_day)):
         raise CampaignRefused(["limit_too_small"])
+    _lock_campaign(campaign_cohort.campaign, *NOT_CLOSED)
     campaign_cohort.most_per_person, campaign_cohort.most_per_day = most_per_person, most_per_day
     campaign_cohort.save(update_fields=["most_per_person", "most_per_day"])
     data = {"cohort": campaign_cohort.cohort_id, "in_all": most_per_person, "a_day": most_per_day}
@@ -310,7 +313,8 @@ def set_limits(
 
 @in_transaction
 def set_pack_hours(campaign: Campaign, hours: int, actor: User | None) -> None:
-    """How long the places of packs are kept that are taken from now on; 0: no more packs."""
+    """How long the places of packs are kept that are taken from now on; 0: no more packs. Raises CampaignRefused."""
+    _lock_campaign(campaign, *NOT_CLOSED)
     campaign.pack_hours = hours
     campaign.save(update_fields=["pack_hours"])
     _event(campaign, actor, "campaign.pack_hours_changed", hours=hours)
@@ -318,6 +322,8 @@ def set_pack_hours(campaign: Campaign, hours: int, actor: User | None) -> None:
 
 @in_transaction
 def pause_cohort(campaign_cohort: CampaignCohort, actor: User | None, *, paused: bool = True) -> None:
+    """Raises CampaignRefused for a closed campaign."""
+    _lock_campaign(campaign_cohort.campaign, *NOT_CLOSED)
     campaign_cohort.paused = paused
     campaign_cohort.save(update_fields=["paused"])
     verb = "campaign.cohort_paused" if paused else "campaign.cohort_resumed"

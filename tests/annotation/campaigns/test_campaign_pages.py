@@ -178,6 +178,19 @@ def test_what_one_person_may_answer_is_limited_while_people_work(
     assert world.client(world.reviewer).post(address, limits).status_code == 404
 
 
+def test_a_page_from_before_the_campaign_closed_changes_nothing(
+    world: World, mara_client: Client, opened: Campaign
+) -> None:
+    row = opened.cohorts.get()
+    address = page_of(world, opened, f"cohorts/{row.pk}/")
+    mara_client.post(page_of(world, opened, "close/"))
+    for wish in ({"do": "target", "target": "3"}, {"do": "limits", "most_per_day": "5"}, {"do": "pause"}):
+        page = mara_client.post(address, wish, follow=True).content.decode()
+        assert "The campaign is closed. Copy the campaign to continue." in page
+    row.refresh_from_db()
+    assert (row.target_answers, row.most_per_day, row.paused) == (2, None, False)
+
+
 def test_a_cohort_rests_alone(world: World, mara_client: Client) -> None:
     campaign = create_campaign(world, mara_client, **{f"target_{world.brazil.pk}": "2"})
     do(mara_client, world, campaign, "open")

@@ -1,5 +1,6 @@
 """A campaign's life, also while people work in it."""
 
+from collections.abc import Callable
 from copy import deepcopy
 from datetime import timedelta
 
@@ -16,6 +17,7 @@ from annotation.services.campaigns.lifecycle import CampaignRefused
 from annotation.services.queue import leases, next_work, recount
 from annotation.tasks import fill_open_campaigns
 from benchmarks.models import Item, Stage
+from jobs.models import Event
 from people.models import CohortMember
 from tests.annotation.queue.factories import (
     NOON,
@@ -186,6 +188,34 @@ def test_a_higher_target_counts_waiting_answers_first() -> None:
     lifecycle.change_target(seat, 2, None)
     assert Annotation.objects.filter(counted=True).count() == 2
     assert not Slot.objects.get().open
+
+
+def test_a_closed_campaign_refuses_another_target_limits_pauses_and_packs() -> None:
+    """A page that was loaded before the campaign closed would count answers beyond the target afterwards."""
+    campaign = an_open_campaign(items=1, target=1)
+    seat = get_campaign_cohort(campaign)
+    one, two = a_person(seat.cohort), a_person(seat.cohort)
+    late = next_work.get_or_claim_work(one, seat, NOON).current
+    leases.release_expired(LATER)
+    assignment = next_work.get_or_claim_work(two, seat, LATER).current
+    assert late and assignment
+    rate(late, at=LATER)
+    rate(assignment, at=LATER)
+    lifecycle.close(campaign, None, LATER)
+    deeds: list[Callable[[], None]] = [
+        lambda: lifecycle.change_target(seat, 2, None),
+        lambda: lifecycle.set_limits(seat, 5, None, None),
+        lambda: lifecycle.pause_cohort(seat, None),
+        lambda: lifecycle.set_pack_hours(seat.campaign, 3, None),
+    ]
+    events = Event.objects.count()
+    for deed in deeds:
+        with pytest.raises(CampaignRefused) as refused:
+            deed()
+        assert refused.value.reasons == ["is_closed"]
+    assert Annotation.objects.filter(counted=True).count() == 1 and Event.objects.count() == events
+    seat.refresh_from_db()
+    assert (seat.target_answers, seat.most_per_person, seat.paused) == (1, None, False)
 
 
 def test_a_lower_target_keeps_what_is_reserved_or_submitted() -> None:
