@@ -7,6 +7,7 @@ from typing import Any
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from annotation.models import Review, SecondReview, SecondReviewShare
+from annotation.queries.second_reviews import OF_CURRENT_ANSWERS
 from annotation.services.transactions import in_transaction
 from benchmarks.models import Stage
 from jobs.models import record
@@ -52,7 +53,7 @@ def set_share(stage: Stage, percent: float, seed: int, user: User, at: datetime)
         )
     data: dict[str, Any] = {"percent": percent, "seed": share.seed}
     record(user, "review.second_share", scope=stage.benchmark.scope, target=f"stage:{stage.pk}", **data)
-    return undecided.filter(first__undone_at=None).count()
+    return undecided.filter(OF_CURRENT_ANSWERS, first__undone_at=None).count()
 
 
 def _undrawn(stage: Stage) -> QuerySet[Review]:

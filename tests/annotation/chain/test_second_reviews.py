@@ -21,7 +21,7 @@ from annotation.queries.second_reviews import SecondProgress, second_progress, w
 from annotation.services.queue import recount
 from annotation.services.review import reviews, second_draws, second_reviews
 from annotation.services.review.reviews import ReviewRefused
-from benchmarks.models import Role
+from benchmarks.models import Item, Role
 from people.models import TeamMember, User
 from people.services.raters import rater_of
 from releases.rows.decisions import REVIEWS
@@ -375,3 +375,20 @@ def test_progress_counts_decisions_that_stand_and_conflicts_that_somebody_can_de
     assert second_progress(scene.stage).conflicts == scene.waiting(world.owner)[1] == 0
     SecondReviewShare.objects.all().delete()
     assert second_progress(scene.stage).percent == 0
+
+
+@pytest.mark.parametrize("ended", ["superseded", "taken_back", "excluded", "withdrawn_item"])
+def test_a_draw_that_nobody_can_decide_any_more_does_not_wait(world: World, ended: str) -> None:
+    scene = Scene(world)
+    for place in range(2):
+        scene.first(place, "return")
+    scene.turn(0, "second", "return", world.mara)
+    if ended == "withdrawn_item":
+        items = Item.objects.filter(units__assignments__annotations__in=[answer.pk for answer in scene.answers[:2]])
+        items.update(withdrawn_at=timezone.now())
+    else:
+        live = {"live": ended == "excluded", "counted": False, "uncounted_because": ended}
+        Annotation.objects.filter(pk__in=[answer.pk for answer in scene.answers[:2]]).update(**live)
+    assert second_progress(scene.stage) == SecondProgress(percent=100, drawn=1, decided=1, conflicts=0)
+    assert second_draws.set_share(scene.stage, 100, 1, world.owner, timezone.now()) == 0
+    assert scene.waiting(world.mara) == scene.waiting(world.owner) == (0, 0)
