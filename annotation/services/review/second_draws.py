@@ -42,9 +42,10 @@ def set_share(stage: Stage, percent: float, seed: int, user: User, at: datetime)
     share.percent, share.by, share.at = percent, user, at
     share.save()
     undecided = SecondReview.objects.filter(first__annotation__assignment__campaign__stage=stage, decision="")
-    for second in undecided.select_related("first").iterator(chunk_size=STEP):
-        if not is_drawn(share.seed, second.first.annotation_id, percent):
-            second.delete()
+    for pk, annotation_id in undecided.values_list("pk", "first__annotation").iterator(chunk_size=STEP):
+        if not is_drawn(share.seed, annotation_id, percent):
+            # Of one table, so that the database looks again at a row that somebody decided on meanwhile.
+            SecondReview.objects.filter(pk=pk, decision="").delete()
     last = 0
     while step := list(_undrawn(stage).filter(pk__gt=last)[:STEP]):
         last = step[-1].pk

@@ -115,10 +115,17 @@ def decide_conflict(
 
 
 def _lock(second_id: int) -> tuple[SecondReview, Annotation]:
-    """Under the locks of the answer's author, as a first decision; read again after them."""
-    annotation_id = SecondReview.objects.values_list("first__annotation", flat=True).get(pk=second_id)
+    """Under the locks of the answer's author, as a first decision; read again after them. Its own lock comes last: a
+    lower share takes away what nobody decided on."""
+    annotation_id = SecondReview.objects.filter(pk=second_id).values_list("first__annotation", flat=True).first()
+    if annotation_id is None:
+        raise ReviewRefused("gone")
     answer = lock_answer(annotation_id)
-    return SecondReview.objects.select_related("first").get(pk=second_id), answer
+    rows = SecondReview.objects.select_related("first").select_for_update(of=("self",), no_key=True)
+    second = rows.filter(pk=second_id).first()
+    if second is None:
+        raise ReviewRefused("gone")
+    return second, answer
 
 
 def _check_open(second: SecondReview, answer: Annotation, decision: str, reason: str) -> None:

@@ -392,3 +392,22 @@ def test_a_draw_that_nobody_can_decide_any_more_does_not_wait(world: World, ende
     assert second_progress(scene.stage) == SecondProgress(percent=100, drawn=1, decided=1, conflicts=0)
     assert second_draws.set_share(scene.stage, 100, 1, world.owner, timezone.now()) == 0
     assert scene.waiting(world.mara) == scene.waiting(world.owner) == (0, 0)
+
+
+def test_a_second_decision_made_while_the_share_falls_stays(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The draw reads what is undecided first; somebody decides before it takes the rest away."""
+    scene = Scene(world)
+    for place in range(2):
+        scene.first(place, "accept")
+
+    def decide_meanwhile(_seed: int, annotation_id: int, _percent: float) -> bool:
+        if annotation_id == scene.answers[0].pk:
+            scene.turn(0, "second", "accept", world.mara)
+        return False
+
+    taken_away = SecondReview.objects.get(first__annotation=scene.answers[1].pk)
+    monkeypatch.setattr(second_draws, "is_drawn", decide_meanwhile)
+    second_draws.set_share(scene.stage, 0, 1, world.owner, timezone.now())
+    assert SecondReview.objects.get().reviewer == world.mara
+    late = refused(lambda: second_reviews.decide_second(taken_away.pk, world.mara, "accept", timezone.now()))
+    assert late == "gone"
