@@ -246,6 +246,8 @@ def _read_result(result: list[Any]) -> tuple[dict[str, Any], dict[str, list[Any]
             left_out[_left_out_kind(row)].append(row)
         elif isinstance(answer, ForeignBox):
             values.setdefault(name, []).append(answer)
+            if more := _labels(value)[1:]:  # a box has one label here
+                left_out["more labels of a box"].append({**row, "value": {**value, "rectanglelabels": more}})
         elif name in values and isinstance(values[name], list) and isinstance(answer, list):
             values[name] += answer
         else:
@@ -308,13 +310,16 @@ def _box(value: Mapping[str, Any]) -> ForeignBox | None:
     angle, turned = (as_number(value.get(name) or 0) for name in ("rotation", "image_rotation"))
     if sides is None or angle is None or turned is None:
         return None
-    labels = value.get("rectanglelabels") or value.get("labels") or [""]
     width, height = as_number(value.get("original_width")), as_number(value.get("original_height"))
     known = (int(width), int(height)) if width and height else None
     return ForeignBox(
-        *sides, unit="percent", label=as_code(labels[0]) if isinstance(labels, list) else as_code(labels), size=known,
-        angle=angle, turned=turned,
+        *sides, unit="percent", label=as_code(next(iter(_labels(value)), "")), size=known, angle=angle, turned=turned,
     )  # fmt: skip
+
+
+def _labels(value: Mapping[str, Any]) -> list[Any]:
+    labels = value.get("rectanglelabels") or value.get("labels") or []
+    return labels if isinstance(labels, list) else [labels]
 
 
 def _read_flat(

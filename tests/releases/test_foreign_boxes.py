@@ -37,3 +37,16 @@ def test_a_named_coco_rater_stays_one_person_where_a_picture_has_several_entries
     assert raters(boxes) == raters(boxes, "team") == [("a.png", "ana"), ("a.png", "bo"), ("b.png", "bo")]
     assert raters(nameless) == [("a.png", "entry-1"), ("a.png", "entry-2"), ("b.png", "entry-1")]
     assert raters(nameless, "team") == [("a.png", "team-1"), ("a.png", "team-2"), ("b.png", "team-1")]
+
+
+def test_label_studio_box_with_several_labels_has_the_first_and_names_the_others() -> None:
+    box = {"x": 1, "y": 2, "width": 3, "height": 4, "rectanglelabels": ["food", "hand", "cup"]}
+    results = [{"from_name": "box", "type": "rectanglelabels", "value": box}]
+    full = {"id": 1, "data": {"text": "a"}, "annotations": [{"completed_by": 2, "result": results}]}
+    flat = {"id": 1, "text": "a", "box": [box], "annotator": 2, "annotation_id": 5}
+    for task in (full, flat):
+        rows = records(as_files([("export.json", json.dumps([task]).encode())]))
+        [answer] = [row for row in rows if isinstance(row, ForeignAnswer)]
+        assert [row.label for row in answer.values["box"]] == ["food"]
+        [other] = answer.left_out["more labels of a box"]
+        assert other["value"] == {**box, "rectanglelabels": ["hand", "cup"]}
