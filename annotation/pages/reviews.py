@@ -122,7 +122,8 @@ def queue_of(benchmark: Benchmark, user: User, at: datetime, zone: ZoneInfo, lan
     own = Review.objects.filter(
         reviewer=user, undone_at=None, annotation__assignment__campaign__stage__benchmark=benchmark
     )
-    last = own.filter(annotation__live=True, at__gte=at - timedelta(days=7)).select_related("reviewer").order_by("-at")
+    last = own.filter(annotation__in=review_queue.reviewable(benchmark, user), annotation__live=True)
+    last = last.filter(at__gte=at - timedelta(days=7)).select_related("reviewer").order_by("-at")
     last = last.prefetch_related(Prefetch("annotation", with_related_rows(Annotation.objects.all())))
     return QueuePage(
         stages=[ReviewStageRow(stage, counts.get(stage.pk, ReviewCounts())) for stage in stages],
