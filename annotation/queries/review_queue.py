@@ -76,12 +76,6 @@ def next_after(benchmark: Benchmark, reviewer: User, annotation_id: int) -> int 
     return found.pk if found else None
 
 
-def returned_answers(benchmark: Benchmark, reviewer: User) -> QuerySet[Annotation]:
-    """What waits for its author, the longest waiting first."""
-    rows = reviewable(benchmark, reviewer).filter(OF_USABLE_ITEMS, live=True, assignment__state=State.RETURNED)
-    return rows.order_by("assignment__changed_at", "pk")
-
-
 @dataclass(frozen=True)
 class ReviewCounts:
     """How far the answers of a by-review stage are. `waiting` counts everybody's, also the reviewer's own."""
