@@ -1,5 +1,6 @@
 """A short text out of a reply: what a model answers in its own words."""
 
+import json
 import re
 from collections.abc import Sequence
 
@@ -16,6 +17,8 @@ QUOTES = {
     "`": "`",
     "**": "**",
     "*": "*",
+    "__": "__",
+    "_": "_",
 }
 
 
@@ -35,22 +38,41 @@ def parse_phrase(replies: Sequence[Reply], keys: Sequence[str] = ("answer",)) ->
     phrase = _in_json(text, keys)
     if isinstance(phrase, UnparsedReply):
         return phrase
-    names = "|".join(re.escape(one) for one in (*LED, *keys) if one)
-    led = rf"^[\s*_#]*(?:final\s+)?(?:{names})[\s*_]*[:\uff1a][\s*_]*"
-    text = _strip_quotes(re.sub(led, "", phrase or text, count=1, flags=re.IGNORECASE))
+    text = _strip_quotes(_without_lead(phrase or _strip_quotes(text), (*LED, *keys)))
     return text or (
         UnparsedReply("unparseable", "cut_off") if reply.text.strip() else UnparsedReply("no_response", "empty")
     )
 
 
+def _without_lead(text: str, names: Sequence[str]) -> str:
+    """Without "Answer:" and its own signs: those of what follows, as in "Answer: **tea**", stay with that."""
+    words = "|".join(re.escape(name) for name in names if name)
+    lead = re.compile(
+        rf"^[\s#]*(?P<mark>[*_]{{0,3}})\s*(?:final\s+)?(?:{words})\s*(?P<closed>(?P=mark))?\s*[:\uff1a]"
+        r"(?P<late>(?P=mark))?\s*",
+        re.IGNORECASE,
+    )
+    return lead.sub(lambda match: "" if match["closed"] or match["late"] else match["mark"], text, count=1)
+
+
 def _in_json(text: str, keys: Sequence[str]) -> str | UnparsedReply:
+    """What an object says under one of these keys; empty where there is none, so that the text itself is the phrase."""
     if not text.startswith("{"):
         return ""
     objects = json_objects(text)
     if isinstance(objects, UnparsedReply):
         return objects
-    phrases = {one[key] for one in objects for key in keys if isinstance(one, dict) and isinstance(one.get(key), str)}
-    return UnparsedReply("unparseable", "two_verdicts") if len(phrases) > 1 else next(iter(phrases), "")
+    known = {key.casefold() for key in keys}
+    rows = [row for row in objects if isinstance(row, dict)]
+    values = [row[key] for row in rows for key in row if key.casefold() in known]
+    phrases = {_plain_text(value) for value in values if value is None or isinstance(value, str | int | float)}
+    if len(phrases) > 1:
+        return UnparsedReply("unparseable", "two_verdicts")
+    return UnparsedReply("unparseable", "missing_answer") if phrases == {""} else next(iter(phrases), "")
+
+
+def _plain_text(value: str | float | None) -> str:
+    return "" if value is None else value.strip() if isinstance(value, str) else json.dumps(value)
 
 
 def _strip_quotes(text: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 from predictions.prompts.contract import Reply, UnparsedReply
 
-READING_VERSION = 2
+READING_VERSION = 3
 """Of the rules by which replies are read, those of this whole folder; kept with every reading. A reply that is read
 otherwise than before makes a new version: tests/predictions/prompts/test_reading_version.py holds the two together."""
 LONGEST = 20_000  # characters that are read, the last ones

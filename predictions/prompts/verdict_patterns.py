@@ -12,9 +12,10 @@ MARKS = r"[\s*_`~\"'\u201c\u201d\u2018\u2019\u00ab\u00bb\[\](){}|$\\#]*(?:<(?=\s
 PLAIN = (
     r"(?!\s+(?:would|if|unless|requires?|isn['\u2019]t|(?:is|seems)\s+(?:reserved|for|too|wrong|not|incorrect|inappropriate|what|un\w+)"
     r"|at\s+(?:best|most|least)|(?:or|and)\s+(?:higher|lower|less|more|above|below|better|worse|over|under|up)|max(?:imum)?"
-    r"|min(?:imum)?)\b)"
+    r"|min(?:imum)?|and\s+(?:a\s+)?(?:half|quarter|third))\b)"
 )
-ENDS = r"(?![A-Za-z\d+]|[.,]\d)"  # the number is whole: "14th" is not 1, "4+" not 4
+# The number is whole: "14th" is not 1, "4+" not 4, "4\u00bd" not 4.
+ENDS = r"(?![A-Za-z\d+]|[.,]\d|[ \t]?[\u00bc-\u00be\u2150-\u215e])"
 VERDICT_NUMBER = (  # "(out of 10)" is a scale of its own, "4%" and "4th" are no scores, "3 -> 4" and "3, 4" are two
     rf"{MARKS}(?P<said>{NUMBER}){ENDS}(?P<share>[ \t]*%)?"
     rf"(?:[ \t*_]*\(?(?:/|out of|of)[ \t]*(?P<of>{NUMBER}))?"

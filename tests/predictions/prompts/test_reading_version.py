@@ -19,7 +19,8 @@ WORDS = (
     "not [100, 200, 300, 400] but [1, 2, 3, 4]", "<100><200><300><400>", "[0.1, 0.2, 0.3, 0.4]", "celebration",
     "category = celebration? no, other", '{"labels": ["market"]}', "Query: a photo of a bus", "I cannot judge this.",
     "I'm sorry, but I can't help. 4", "", "<think>4</think>5", "<think>4", "Answer: naan bread",
-    '{"sub_category": "other"}', "yes", "No",
+    '{"sub_category": "other"}', "yes", "No", "Answer: **naan bread**", '{"Answer": "naan bread"}', "Score: 4\u00bd",
+    "Score: 4 and a half",
 )  # fmt: skip
 
 

@@ -233,6 +233,18 @@ def phrase(words: str, *keys: str) -> str:
         ('{"answer": "Tea"} {"answer": "Tea"}', "Tea"),
         ('{"answer": "Tea"} {"answer": "Coffee"}', "two_verdicts"),
         ('{"title": "Oni"}', '{"title": "Oni"}'),
+        ("Answer: **Tea**", "Tea"),
+        ("Answer: *Tea*", "Tea"),
+        ("**Answer: Tea**", "Tea"),
+        ("**Answer**: __Tea__", "Tea"),
+        ("**Final answer:** *Tea*", "Tea"),
+        ("Answer: **Tea** with *mint*", "**Tea** with *mint*"),
+        ("**Answer: Tea**\n\nIt is hot.", "**Tea**\n\nIt is hot."),
+        ('{"Answer": "Tea"}', "Tea"),
+        ('{"answer": 5}', "5"),
+        ('{"answer": null}', "missing_answer"),
+        ('{"answer": ""}', "missing_answer"),
+        ('{"answer": ["Tea"]}', '{"answer": ["Tea"]}'),
     ],
 )
 def test_a_phrase_loses_what_is_round_it_and_two_phrases_are_none(words: str, text: str) -> None:

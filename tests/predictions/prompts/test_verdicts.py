@@ -66,6 +66,8 @@ def test_a_verdict_is_read_however_it_is_dressed(text: str, code: str) -> None:
         ("0", "outside_scale"),
         ("-1", "outside_scale"),
         ("4.5", "outside_scale"),
+        ("Score: 4\u00bd", "no_verdict"),
+        ("Score: 4 and a half", "no_verdict"),
         ("8/10", "outside_scale"),
         ("2/4", "outside_scale"),
         ("Score: 3 out of 4", "outside_scale"),
