@@ -60,6 +60,8 @@ def decide(
     giving_up = earlier is not None and earlier.decision == Decision.RETURN and decision == Decision.REJECT
     if earlier is not None and not giving_up:
         raise ReviewRefused("decided")
+    if earlier is not None and _waits_for_third(earlier):
+        raise ReviewRefused("checked")
     if not answer.live:
         raise ReviewRefused("newer" if answer.uncounted_because == "superseded" else "gone")
     if not answer.counted or assignment.state not in (State.SUBMITTED, State.RETURNED):
@@ -85,6 +87,12 @@ def decide(
         recompute_counted([answer.pk])
     schedule_derivation(answer, reviewer, VERBS[Decision(decision)], review)
     return review
+
+
+def _waits_for_third(first: Review) -> bool:
+    """Whether a second reviewer decided otherwise, and nobody has settled it."""
+    seconds = SecondReview.objects.filter(first=first, final=None).exclude(decision="")
+    return seconds.exclude(decision=first.decision).exists()
 
 
 @in_transaction

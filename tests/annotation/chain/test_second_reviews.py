@@ -358,6 +358,18 @@ def test_agreement_of_reviewers_has_its_n_and_its_reasons(scene: Scene, client_o
     assert ",0.5," in client.get(f"{scene.base}agreement.csv").content.decode(), "a third decision is no rating"
 
 
+def test_who_returned_an_answer_cannot_end_the_conflict_by_rejecting_it(scene: Scene) -> None:
+    world = scene.world
+    for place, second in enumerate(("accept", "return")):
+        scene.first(place, "return")
+        scene.turn(place, "second", second, world.mara)
+    assert refused(lambda: scene.first(0, "reject")) == "checked" and scene.state(0) == "returned"
+    assert scene.waiting(world.owner) == (0, 1)
+    scene.turn(0, "third", "accept", world.owner)
+    scene.first(1, "reject")
+    assert [scene.state(place) for place in range(2)] == ["accepted", "rejected"]
+
+
 def test_progress_counts_decisions_that_stand_and_conflicts_that_somebody_can_decide(world: World) -> None:
     scene = Scene(world)
     assert second_progress(scene.stage) == SecondProgress(percent=100, drawn=0, decided=0, conflicts=0)
