@@ -4,6 +4,7 @@ import itertools
 import random
 import re
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -205,6 +206,29 @@ def test_an_item_that_is_passed_on_keeps_its_key_for_any_number_of_targets() -> 
     assert {draft.key for draft in derive(results, "promote", {})} == {"p1"}
     told = derive(results, "promote", {"origin": "unit.target"})
     assert sorted(draft.key for draft in told) == ["p1/Brazil", "p1/Egypt"]
+
+
+def test_items_of_two_stages_that_share_a_key_are_two_items() -> None:
+    found, made = result("001", "", 1), result("001", "", 2, stage="two", item={"text": "made"})
+    results = [found, made, result("002", "", 3, stage="two")]
+    for kind, params in (("promote", {}), ("sample", {"n": 9})):
+        drafts = derive(results, kind, params)
+        assert sorted(draft.sources for draft in drafts) == [((1, 1),), ((2, 2),), ((3, 3),)], kind
+    pairs = derive(results, "pair", {})
+    assert [{source for source, _annotation in draft.sources} for draft in pairs] == [{1, 2}, {1, 3}, {2, 3}]
+    [sheet] = derive([replace(row, item=replace(row.item, concept="rice")) for row in results], "cluster", {})
+    assert {source for source, _annotation in sheet.sources} == {1, 2, 3}
+    assert [row["key"] for row in sheet.context["pictures"].values()] == ["001", "001", "002"]
+    assert [picture.image for picture in sheet.images.values()] == [1, 2, 3]
+
+
+def test_which_of_two_items_with_one_key_is_a_is_drawn() -> None:
+    first = {
+        next(iter(draft.images.values())).image
+        for seed in range(20)
+        for draft in derive([result("001", "", 1), result("001", "", 2, stage="two")], "pair", {}, seed=seed)
+    }
+    assert first == {1, 2}
 
 
 def test_cluster_keeps_look_alikes_on_one_sheet() -> None:

@@ -62,6 +62,13 @@ def test_two_runs_and_three_people_at_three_questions_make_six_and_nine_items() 
     assert len({draft.key for draft in drafts}) == 15
 
 
+def test_questions_of_two_stages_that_share_a_key_lend_each_other_no_references() -> None:
+    other = replace(question(), id=2, stage="others")
+    results = [*people(), model("A", "Diyas", 4), person("d", "Cups", 11, other), model("B", "Jars", 15, other)]
+    references = {draft.context["candidate_by"]: draft.context["references"] for draft in derive(results)}
+    assert references == {"A": ["Diya", "Diya", "Lamps", "Diya"], "B": ["Diya", "Cups"]}
+
+
 def test_an_item_holds_the_question_the_candidate_and_references_in_order_of_submission() -> None:
     [draft] = derive([*people(), model("Model A", " Diyas ", 4)], carry=["facet"])
     assert draft.key == "q1/m/model-a-vlm"

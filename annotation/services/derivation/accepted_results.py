@@ -256,14 +256,20 @@ def _with_parts(sheets: Mapping[int, DerivationSource]) -> dict[int, DerivationS
     originals = _sources(Item.objects.filter(is_kept(), pk__in=ids), "")
     with_parts = {}
     for pk, sheet_source in sheets.items():
-        by_key = {
-            originals[original].key: originals[original] for original in made_of.get(pk, ()) if original in originals
-        }
+        own = [originals[original] for original in sorted(made_of.get(pk, ())) if original in originals]
         pictures = sheet_source.context.get("pictures")
         keys = {role: row.get("key") for role, row in pictures.items()} if isinstance(pictures, Mapping) else {}
-        parts = {role: by_key[key] for role, key in keys.items() if key in by_key} if pk in made_of else None
-        with_parts[pk] = replace(sheet_source, parts=parts)
+        found = {role: _original(own, str(key), sheet_source.images.get(role)) for role, key in keys.items()}
+        parts = {role: original for role, original in found.items() if original is not None}
+        with_parts[pk] = replace(sheet_source, parts=parts if pk in made_of else None)
     return with_parts
+
+
+def _original(originals: Iterable[DerivationSource], key: str, picture: PictureRef | None) -> DerivationSource | None:
+    """The item of this key; where items of several stages have it, the one with this picture."""
+    same = [original for original in originals if original.key == key]
+    shas = {picture.image} if picture is not None else set()
+    return next((row for row in same if shas & {use.image for use in row.images.values()}), same[0] if same else None)
 
 
 def _sources(items: Any, stage_key: str) -> dict[int, DerivationSource]:

@@ -45,12 +45,24 @@ def derive(results: Sequence[Result], params: Mapping[str, Any], seed: int) -> l
     fields = grouping_fields(params) or ("item.concept",)
     for values, members in sorted(group_by_values(results, fields).items()):
         value = "/".join(values)
-        shown = {result.item.key: result for result in members if result.item.images}
+        shown = _shown(members)
         sheets = _sheets(_sorted_groups(shown, params.get("groups", ())), params.get("most", MOST))
         for number, groups in enumerate(sheets, start=1):
             name = value if len(sheets) == 1 else f"{value}/{number}"
             drafts.append(_draft(name, groups, shown, params))
     return drafts
+
+
+def _shown(members: Iterable[Result]) -> dict[str, Result]:
+    """Those with a picture by the key of their item; where items of several stages share it, by key and stage from the
+    second stage on."""
+    shown: dict[str, Result] = {}
+    for result in members:
+        key, stage = result.item.key, result.item.stage
+        if result.item.images:
+            is_taken = key in shown and shown[key].item.stage != stage
+            shown[f"{key} ({stage})" if is_taken else key] = result
+    return shown
 
 
 def _sorted_groups(shown: Mapping[str, Result], groups: Iterable[Sequence[str]]) -> list[list[str]]:
@@ -86,7 +98,9 @@ def _draft(
     pictures = {}
     for key, role in roles.items():
         values = {part: read_path(params[part], shown[key]) for part in ("title", "rank") if part in params}
-        pictures[role] = {"key": key} | {part: value for part, value in values.items() if value is not None}
+        pictures[role] = {"key": shown[key].item.key} | {
+            part: value for part, value in values.items() if value is not None
+        }
     first = shown[keys[0]].item
     return ItemDraft(
         key=shorten_key(name),

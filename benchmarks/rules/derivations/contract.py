@@ -213,7 +213,7 @@ def sources_of(results: Iterable[Result]) -> tuple[tuple[int, int | None], ...]:
 def group_by_value(results: Iterable[Result], by: str) -> dict[str, list[Result]]:
     """By a value that is there; in the order of their names."""
     groups: dict[str, list[Result]] = {}
-    for result in sorted(results, key=lambda entry: entry.name):
+    for result in sorted(results, key=_order):
         value = value_text(read_path(by, result)) if by else "all"
         if value:
             groups.setdefault(value, []).append(result)
@@ -237,16 +237,21 @@ def check_groups(by: Any) -> None:
 def group_by_values(results: Iterable[Result], fields: Sequence[str]) -> dict[tuple[str, ...], list[Result]]:
     """By all these values together; what lacks one of them is left out. In the order of their names."""
     groups: dict[tuple[str, ...], list[Result]] = {}
-    for result in sorted(results, key=lambda entry: entry.name):
+    for result in sorted(results, key=_order):
         values = tuple(value_text(read_path(where, result)) for where in fields)
         if all(values):
             groups.setdefault(values, []).append(result)
     return groups
 
 
-def group_by_item(results: Sequence[Result]) -> list[list[Result]]:
-    """The results of each item and target together, in the order of their keys."""
-    groups: dict[tuple[str, str], list[Result]] = {}
-    for result in sorted(results, key=lambda entry: entry.name):
-        groups.setdefault((result.item.key, result.target), []).append(result)
+def group_by_item(results: Iterable[Result]) -> list[list[Result]]:
+    """The results of each item and target together, in the order of their keys. Items of two stages may share a key and
+    are two items all the same."""
+    groups: dict[tuple[str, str, str], list[Result]] = {}
+    for result in sorted(results, key=_order):
+        groups.setdefault((result.item.key, result.target, result.item.stage), []).append(result)
     return [groups[key] for key in sorted(groups)]
+
+
+def _order(result: Result) -> tuple[str, str]:
+    return result.name, result.item.stage

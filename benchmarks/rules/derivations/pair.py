@@ -54,6 +54,10 @@ class Side:
     def first(self) -> Result:
         return self.results[0]
 
+    def is_of_item(self, other: "Side") -> bool:
+        """Whether both are of one item: items of two stages may share a key."""
+        return (self.first.item.key, self.first.item.stage) == (other.first.item.key, other.first.item.stage)
+
 
 Pair = tuple[Side, Side]
 
@@ -143,10 +147,10 @@ def _sides(group: Sequence[Result], params: Mapping[str, Any]) -> list[Side]:
             )
             for pair_results in groups
         ]
-    by_item: dict[str, list[Result]] = {}
+    by_item: dict[tuple[str, str], list[Result]] = {}
     for pooled in groups:
-        by_item.setdefault(pooled[0].item.key, []).extend(pooled)
-    return [Side(key, tuple(rows)) for key, rows in by_item.items()]
+        by_item.setdefault((pooled[0].item.key, pooled[0].item.stage), []).extend(pooled)
+    return [Side(key, tuple(rows)) for (key, _stage), rows in by_item.items()]
 
 
 def _needs_unit(params: Mapping[str, Any]) -> bool:
@@ -175,7 +179,7 @@ def _pairs(sides: Sequence[Side], params: Mapping[str, Any], alike: Likeness | N
     differs = params.get("sides")
     between_answers = params.get("per") == "answer" and differs
     for side, other in combinations(sides, 2):
-        if side.first.item.key == other.first.item.key and not between_answers:
+        if side.is_of_item(other) and not between_answers:
             continue
         if differs and read_path(differs, side.first) == read_path(differs, other.first):
             continue
@@ -220,7 +224,13 @@ def _name(pair: Pair) -> str:
 
 
 def _in_drawn_order(pair: Pair, seed: int) -> Pair:
-    first, second = sorted(pair, key=lambda side: seeded_random(seed, f"{_name(pair)}:{side.name}"))
+    is_one_name = pair[0].name == pair[1].name
+
+    def lot(side: Side) -> float:
+        name = f"{side.first.item.stage}/{side.name}" if is_one_name else side.name
+        return seeded_random(seed, f"{_name(pair)}:{name}")
+
+    first, second = sorted(pair, key=lot)
     return first, second
 
 

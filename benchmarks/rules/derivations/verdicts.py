@@ -100,10 +100,10 @@ def _check_names(names: Any, path: str) -> None:
 
 def derive(results: Sequence[Result], params: Mapping[str, Any], seed: int) -> list[ItemDraft]:
     """An item for each answer of a model, and for each of a person where people are judged, too."""
-    groups: dict[tuple[str, str], list[Result]] = {}
+    groups: dict[tuple[str, str, str], list[Result]] = {}
     for result in results:
         if result.annotation is not None or result.unanswered:
-            groups.setdefault((result.item.key, result.target), []).append(result)
+            groups.setdefault((result.item.key, result.target, result.item.stage), []).append(result)
     return [draft for key in sorted(groups) for draft in _of_question(groups[key], params)]
 
 

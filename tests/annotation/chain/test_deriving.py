@@ -10,7 +10,7 @@ from django.utils import timezone
 from annotation.models import Annotation, Due, ItemContributor, ItemSource, Outcome, Slot
 from annotation.services.answers import exclusions, submit
 from annotation.services.campaigns import lifecycle
-from annotation.services.derivation import derived_items
+from annotation.services.derivation import derived_items, outbox
 from annotation.services.queue import leases, recount, slot_creation
 from annotation.services.queue.next_work import no_work_reason
 from benchmarks.models import Item, Stage
@@ -65,6 +65,21 @@ def test_deriving_twice_changes_nothing() -> None:
     derived_items.rederive_stage(reply)
     process_derivations()
     assert list(Item.objects.filter(stage=reply).order_by("pk").values()) == before and len(before) == 3
+
+
+def test_items_of_two_stages_that_share_a_key_both_go_on_in_whatever_steps_they_come() -> None:
+    benchmark = a_benchmark()
+    first, second = a_stage(benchmark, "found", GOOD), a_stage(benchmark, "made", GOOD)
+    derivation = {"kind": "promote", "from": ["found", "made"], "of": "items"}
+    both = a_stage(benchmark, "both", GOOD, derivation=derivation)
+    for stage in (first, second):
+        outbox.mark_items_due([Item.objects.create(stage=stage, key="001", text=stage.key).pk])
+        process_derivations()
+    before = [(item.pk, item.text) for item in live_items(both)]
+    assert [text for _pk, text in before] == ["found", "made"]
+    derived_items.rederive_stage(both)
+    process_derivations()
+    assert [(item.pk, item.text) for item in live_items(both)] == before
 
 
 def test_an_undone_answer_takes_its_item_away_and_the_same_answer_brings_it_back() -> None:
