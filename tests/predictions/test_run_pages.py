@@ -199,6 +199,8 @@ def test_button_requests_units_added_since(world: World, run: Run) -> None:
     Item.objects.filter(pk=Call.objects.filter(run=run)[0].item_id).update(withdrawn_at=timezone.now())
     world.add_items(1)
     assert "Send 1 new item" in load_run_page(world, run), "one that was withdrawn takes no new one's place"
+    Item.objects.filter(pk=Call.objects.filter(run=run)[1].item_id).update(intake=Item.Intake.DROPPED)
+    assert "Send 1 new item" in load_run_page(world, run), "nor does one that a filter has dropped since"
     Campaign.objects.filter(pk=run.campaign_id).update(state="closed")
     assert 'value="extend"' not in load_run_page(world, run)
 

@@ -159,8 +159,7 @@ def later_spots(run: Run) -> list[ItemTarget]:
     selection = {"draw": ANY, **run.selection}  # runs from before this choice drew by the seed alone
     if not selection.get("sample"):
         return select_item_targets(run.campaign, selection, run.seed)
-    live = Call.objects.filter(run=run, repeat=0, item__withdrawn_at=None)
-    asked = set(live.values_list("item", "unit__target", "unit__label_set"))
+    asked = set(_available_calls(run).values_list("item", "unit__target", "unit__label_set"))
     rest = [spot for spot in all_spots(run.campaign, selection) if spot.unit not in asked]
     room = max(0, int(selection["sample"]) - len(asked))
     return sample_order(run.campaign, selection, run.seed, rest)[:room]
@@ -193,7 +192,12 @@ def count_new_units(run: Run) -> int:
             else items.count() * len(targets)
         )
     units = min(units, int(selection["sample"])) if selection.get("sample") else units
-    return max(0, units - Call.objects.filter(run=run, repeat=0, item__withdrawn_at=None).count())
+    return max(0, units - _available_calls(run).count())
+
+
+def _available_calls(run: Run) -> "QuerySet[Call]":
+    """First calls about items that can be asked about now: neither withdrawn nor dropped by a filter since."""
+    return Call.objects.filter(is_available("item__"), run=run, repeat=0)
 
 
 def shuffle_units(spots: Sequence[ItemTarget], seed: int) -> list[ItemTarget]:
