@@ -168,6 +168,18 @@ def test_pictures_ask_for_captions_of_their_item(world: World, stage) -> None:
 
 
 @pytest.mark.django_db
+@pytest.mark.parametrize("pictures", [Stage.Pictures.ONE, Stage.Pictures.NONE])
+def test_items_that_filters_dropped_ask_nothing(world: World, stage, pictures: str) -> None:
+    Stage.objects.filter(pk=stage.pk).update(pictures=pictures)
+    stage.refresh_from_db()
+    Item.objects.filter(stage=stage).update(text="A caption")
+    Item.objects.filter(stage=stage, key="Japan-tea").update(intake=Item.Intake.DROPPED)
+    made = builder.build_collection(CollectionPlan(stage, "Captions", what="texts", asked_by=stage), world.mara)
+    asked = set(Query.objects.filter(collection=made.collection).values_list("key", flat=True))
+    assert len(asked) == 8 and "Japan-tea" not in asked
+
+
+@pytest.mark.django_db
 def test_pictures_without_native_names_refuse_with_what_they_lack(world: World, stage) -> None:
     for item in Item.objects.filter(stage=stage):
         item.context.pop("concept_in_native")

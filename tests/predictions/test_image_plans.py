@@ -129,6 +129,17 @@ def test_each_sentence_gets_one_image_with_its_cost_and_later_ones_are_added(sce
     assert "3 of 3 images made" in scene.page() and second in scene.live()
 
 
+def test_a_sentence_that_a_filter_drops_meanwhile_is_not_paid_for(scene: Scene) -> None:
+    scene.add_sentences("dance", "music")
+    plan = scene.start()
+    music = Item.objects.filter(stage=scene.prompts, concept="music")
+    music.update(intake=Item.Intake.DROPPED)
+    assert scene.work(plan).state == "done" and scene.asked_prompts() == ["A photo of dance"]
+    music.update(intake=Item.Intake.KEPT)
+    scene.act("resume")
+    assert scene.work(plan).state == "done" and scene.states() == {"dance": "made", "music": "made"}
+
+
 def test_the_same_plan_after_a_stop_takes_its_replies_from_the_cache(scene: Scene) -> None:
     scene.add_sentences("dance")
     scene.work(scene.start())

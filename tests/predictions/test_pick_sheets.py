@@ -99,6 +99,12 @@ def test_a_sheet_has_the_first_eight_pictures_of_the_ranking_with_their_similari
     assert len(live_items(scene.pick)) == 2
 
 
+def test_a_sentence_that_a_filter_dropped_gets_no_sheet(scene: Scene) -> None:
+    Item.objects.filter(stage=scene.prompts, concept="music").update(intake=Item.Intake.DROPPED)
+    assert "1 contact sheet was created" in scene.create().content.decode()
+    assert [sheet.key for sheet in live_items(scene.pick)] == ["br/dance"]
+
+
 def test_the_picked_picture_goes_on_alone_and_none_of_them_brings_nothing(scene: Scene) -> None:
     scene.create()
     text = {"prompt": "A photo of dance"}

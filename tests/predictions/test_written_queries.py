@@ -193,6 +193,10 @@ def test_queries_of_models_are_sets_that_bear_their_names(world: World) -> None:
     rows = Annotation.objects.filter(rater=heron, assignment__unit__item__concept="tea")
     rows.update(counted=False, uncounted_because="withdrawn")
     assert written_queries.follow_written_queries() == 4 and len(texts(collection, "task-model-heron-v1")) == 8
+    study.stage.items.filter(concept="railway").update(intake=Item.Intake.DROPPED)
+    assert written_queries.follow_written_queries() == 6 and len(texts(collection, "task-model-heron-v1")) == 4
+    study.stage.items.update(intake="")
+    assert written_queries.follow_written_queries() == 6
     Annotation.objects.filter(rater=heron).update(counted=False, uncounted_because="withdrawn")
     assert written_queries.follow_written_queries() == 8 and not texts(collection, "task-model-heron-v1")
 

@@ -382,7 +382,7 @@ def _picture_queries(stage: Stage, entries: Iterable[Entry]) -> list[Query]:
     for entry in entries:
         for name in {str(entry.about.get("image_id") or ""), str(entry.about.get("item") or "")} - {""}:
             right.setdefault(name, []).append(entry.key)
-    uses = ItemImage.objects.filter(item__stage=stage, item__withdrawn_at=None).select_related("item", "image")
+    uses = ItemImage.objects.filter(is_kept("item__"), item__stage=stage).select_related("item", "image")
     return [
         Query(key=use.item.key, image=use.image, relevant=right.get(use.item.key, []), about=_entry_about(use.item))
         for use in uses.order_by("item__key", "role").distinct("item__key")
@@ -396,7 +396,7 @@ def _sentence_queries(stage: Stage, entries: Iterable[Entry]) -> list[Query]:
         right.setdefault((str(entry.about.get("concept") or ""), str(entry.about.get("country") or "")), []).append(
             entry.key
         )
-    items = Item.objects.filter(stage=stage, withdrawn_at=None).exclude(text="").order_by("key")
+    items = Item.objects.filter(is_kept(), stage=stage).exclude(text="").order_by("key")
     return [
         Query(
             key=item.key, text=item.text, about=_entry_about(item),

@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from annotation.models import ItemSource
 from annotation.services.derivation.derived_items import sync_campaign_slots
 from benchmarks.models import Item, ItemImage, Stage
+from benchmarks.queries.availability import is_kept
 from benchmarks.services.intake import arrivals
 from benchmarks.services.intake.judging import lock_stage
 from jobs.models import record
@@ -45,7 +46,7 @@ def create_sheets(run: Run, source: Stage, stage: Stage, actor: User, *, most: i
         raise SheetsRefused(_("Choose a stage of contact sheets whose items are not derived."))
     with transaction.atomic():
         stage = lock_stage(stage)
-        prompts = {item.key: item for item in Item.objects.filter(stage=source, withdrawn_at=None)}
+        prompts = {item.key: item for item in Item.objects.filter(is_kept(), stage=source)}
         rankings = list(Ranking.objects.filter(run=run, query__key__in=prompts).select_related("query").order_by("pk"))
         if not rankings:
             text = _(

@@ -24,6 +24,7 @@ from annotation.models import Annotation
 from annotation.services.derivation.accepted_results import names_that_stay, results_of
 from annotation.sheets.sheet import Field, Sheet
 from benchmarks.models import Benchmark, Stage
+from benchmarks.queries.availability import is_kept
 from benchmarks.rules.derivations.contract import digest
 from benchmarks.rules.derivations.renaming import Rename
 from jobs.connections.broker import dispatch
@@ -112,8 +113,8 @@ def model_texts(stage: Stage, renamed_by: Stage | None) -> dict[str, SetTexts]:
     stays = _names_that_stay(renamed_by)
     questions = {question.key: question for question in questions_of(stage)}
     rows = Annotation.objects.filter(
-        live=True, counted=True, rater__kind=Rater.Kind.MODEL, assignment__campaign__stage=stage,
-        assignment__unit__item__withdrawn_at=None,
+        is_kept("assignment__unit__item__"), live=True, counted=True, rater__kind=Rater.Kind.MODEL,
+        assignment__campaign__stage=stage,
     )  # fmt: skip
     texts: dict[str, SetTexts] = {}
     words: dict[str, dict[tuple[str, str], tuple[bool, str]]] = {}

@@ -17,6 +17,7 @@ from django.utils import timezone
 from annotation.models import ItemSource
 from annotation.services.derivation.derived_items import sync_campaign_slots
 from benchmarks.models import Image, Item, ItemImage, Stage
+from benchmarks.queries.availability import is_kept
 from benchmarks.rules.revisions import revision_key, split_revision
 from benchmarks.services.intake import arrivals
 from benchmarks.services.intake.judging import lock_stage
@@ -231,7 +232,7 @@ def claim(plan: ImagePlan, holder: str, most: int, at: datetime) -> list[ImageOr
         if not ImagePlan.objects.filter(pk=plan.pk, state=ImagePlan.State.RUNNING).exists():
             raise JobCancelled
         rows = ImageOrder.objects.select_for_update(no_key=True, skip_locked=True, of=("self",))
-        wanted = rows.filter(due, plan=plan, state=State.PENDING, item__withdrawn_at=None)
+        wanted = rows.filter(due, is_kept("item__"), plan=plan, state=State.PENDING)
         orders = list(wanted.select_related("item", "replaces").order_by("pk")[:most])
         for order in orders:
             order.state, order.holder, order.lease_until = State.RUNNING, holder, at + LEASE

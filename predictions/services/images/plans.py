@@ -12,6 +12,7 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from benchmarks.models import Item, Stage
+from benchmarks.queries.availability import is_kept
 from benchmarks.services.intake.judging import lock_stage
 from jobs.models import record
 from jobs.services import lifecycle as jobs
@@ -64,7 +65,7 @@ def outlook(source: Stage, chosen: ImageSettings, at: datetime) -> ImageOutlook:
 
 def prompts_of(source: Stage) -> "QuerySet[Item]":
     """Items that say what an image is to show."""
-    return Item.objects.filter(stage=source, withdrawn_at=None, intake__in=("", "kept")).exclude(text="")
+    return Item.objects.filter(is_kept(), stage=source).exclude(text="")
 
 
 def live_plan(stage: Stage) -> ImagePlan | None:
@@ -218,9 +219,8 @@ def withdraw_revision(item: Item) -> None:
 
 
 def open_orders(plan: ImagePlan) -> "QuerySet[ImageOrder]":
-    """What is still to be made; a withdrawn sentence needs no image."""
-    orders = ImageOrder.objects.filter(plan=plan, item__withdrawn_at=None)
-    return orders.filter(state__in=(OrderState.PENDING, OrderState.RUNNING))
+    """What is still to be made; a sentence that was withdrawn, or that a filter dropped, needs no image."""
+    return ImageOrder.objects.filter(is_kept("item__"), plan=plan, state__in=(OrderState.PENDING, OrderState.RUNNING))
 
 
 def revised_prompt(prompt: str, comment: str) -> str:
