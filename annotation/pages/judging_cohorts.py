@@ -11,6 +11,7 @@ from annotation.models import Annotation
 from annotation.services.derivation.derived_counts import DerivedCount
 from annotation.services.sheets.stages import own_culture_stages
 from benchmarks.models import Benchmark, Stage
+from benchmarks.queries.availability import is_kept
 from benchmarks.queries.cultures import culture
 from benchmarks.rules.derivations.answer_carrying import holds_answers_of
 from people.models import Cohort
@@ -68,7 +69,7 @@ def own_culture_lines(benchmark: Benchmark) -> list[str]:
     queries."""
     stages = {stage.pk: stage.name for stage in benchmark.stages.all() if stage.asks_own_culture}
     answers = Annotation.objects.filter(
-        live=True, counted=True, assignment__campaign__stage__in=stages, assignment__unit__item__withdrawn_at=None
+        is_kept("assignment__unit__item__"), live=True, counted=True, assignment__campaign__stage__in=stages
     )
     rows = answers.order_by().annotate(of_culture=culture("assignment__unit__item__"))
     counts: dict[int, dict[str, int]] = {pk: {} for pk in stages}

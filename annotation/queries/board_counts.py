@@ -19,6 +19,7 @@ from annotation.queries.opened_stages import RUNNING
 from annotation.queries.progress import Progress, progress_of
 from annotation.queries.sql import AVAILABLE
 from benchmarks.models import Benchmark, ItemReturn, Stage
+from benchmarks.queries.availability import is_available
 from benchmarks.queries.saved_recipes import recipe_of
 from benchmarks.rules.forecast import DAYS
 from jobs.models import Event
@@ -347,8 +348,8 @@ def _read_files(
     if not people:
         return  # models' answers, of which there may be many, need not be read
     rows = Annotation.objects.filter(
-        assignment__campaign__stage__in=stages, assignment__participation=None, live=True, counted=True, run=None,
-        rater__in=people, assignment__unit__item__withdrawn_at=None,
+        is_available("assignment__unit__item__"), assignment__campaign__stage__in=stages,
+        assignment__participation=None, live=True, counted=True, run=None, rater__in=people,
     )  # fmt: skip
     grouped = rows.order_by().values_list("assignment__campaign__stage", "cohort").annotate(n=Count("pk"))
     for stage, cohort, n in grouped:

@@ -10,6 +10,7 @@ from annotation.models import Campaign, Resolution
 from annotation.queries.opened_stages import RUNNING
 from annotation.queries.resolutions import settles_disputes
 from benchmarks.models import Benchmark, Item, Stage
+from benchmarks.queries.availability import is_available
 from benchmarks.queries.cultures import culture
 from jobs.queries.read_together import read_for_each
 
@@ -37,7 +38,7 @@ def _disputes_of_each(benchmarks: Sequence[Benchmark]) -> Mapping[int, Sequence[
     rows: dict[int, list[OpenDisputes]] = defaultdict(list)
     stages = {stage.pk: stage for row in benchmarks for stage in row.stages.all() if settles_disputes(stage)}
     settled = Resolution.objects.filter(live=True, annotation__assignment__unit__item=OuterRef("pk"))
-    items = Item.objects.filter(~Exists(settled), stage__in=stages, withdrawn_at=None).order_by()
+    items = Item.objects.filter(is_available(), ~Exists(settled), stage__in=stages).order_by()
     by_culture = items.annotate(of_culture=culture()).values_list("stage", "of_culture")
     counted = by_culture.annotate(n=Count("pk"), first=Min("origin"), last=Max("origin"))
     asked = set(Campaign.objects.filter(stage__in=stages, state__in=RUNNING).values_list("stage", flat=True))

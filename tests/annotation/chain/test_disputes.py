@@ -205,6 +205,9 @@ def test_open_disagreements_are_counted_by_stage_and_cohort_until_they_are_settl
     assert settle_disagreements(world.benchmark, world.nour) is None, "only who runs the benchmark"
     overview = world.client(world.mara).get(f"/b/{world.benchmark.slug}/").content.decode()
     assert 'id="open-disputes"' in overview
+    scene.settling.items.update(intake=Item.Intake.DROPPED)
+    assert open_disputes(world.benchmark) == [], "nobody is given an item that a filter dropped"
+    scene.settling.items.update(intake="")
     scene.answer("settling", scene.person(), decision="undecided", reason="two of them")
     assert open_disputes(world.benchmark) == []
 

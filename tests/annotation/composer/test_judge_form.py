@@ -4,7 +4,7 @@ import pytest
 
 from annotation.models import StageDraft
 from annotation.sheets.sheet import Sheet
-from benchmarks.models import Stage
+from benchmarks.models import Item, Stage
 from tests.annotation.chain.factories import (
     ANSWER,
     SKIPS,
@@ -148,6 +148,9 @@ def test_the_form_asks_who_judges_answers_about_a_culture(world: World, own: Sta
     page = mara.get(url).content.decode()
     assert "“Customs” asks each cohort about its own culture. Its answers now: Brazil 2, Egypt 2." in page
     assert '<option value="own" selected>' in page, "unless the researcher says otherwise"
+    own.items.update(intake=Item.Intake.DROPPED)
+    assert "Its answers now" not in mara.get(url).content.decode(), "answers to dropped items cannot be judged"
+    own.items.update(intake="")
     mara.post(url, {**DATA, "answers": "own|answer", "judged_by": judged_by})
     process_derivations()
     judge = Stage.objects.get(key="judge")

@@ -6,13 +6,14 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from annotation.models import Campaign, Slot
+from annotation.models import Assignment, Campaign, Slot
 from annotation.queries import review_batches, review_list, review_queue
 from annotation.queries.board_counts import chain_counts
 from annotation.queries.progress import Progress, progress_of, usable_progress
 from annotation.queries.reviewer_pace import present_wait
 from annotation.queries.second_reviews import waiting_seconds
 from annotation.services.campaigns import lifecycle
+from annotation.services.queue import recount
 from annotation.services.review import batches, reviews, second_draws
 from annotation.services.review.batches import SampleSize
 from benchmarks.models import Benchmark, Item, Stage
@@ -72,6 +73,21 @@ def test_every_page_leaves_out_withdrawn_and_dropped_items(world: World, campaig
     assert set(counts.values()) == {("1", "3")}, counts
     Item.objects.filter(pk=withdrawn).update(withdrawn_at=None)
     assert set(shown(world, campaign).values()) == {("2", "4")}, "a restored item counts again"
+
+
+def test_the_board_leaves_out_answers_of_files_to_dropped_items(world: World) -> None:
+    stage = a_stage(world.benchmark, "ask", QUESTION)
+    campaign, answers = write_answers(stage, world.egypt, {rater_of(world.nour): 3})
+    Assignment.objects.filter(campaign=campaign).update(participation=None, slot=None)
+    Slot.objects.filter(cohort__campaign=campaign).delete()
+    recount.repair()
+
+    def count() -> int:
+        return chain_counts([stage], timezone.now()).totals[stage.pk].answered
+
+    assert count() == 3
+    Item.objects.filter(pk=answers[0].assignment.unit.item_id).update(intake=Item.Intake.DROPPED)
+    assert count() == 2
 
 
 def test_a_waiting_item_counts_where_the_stage_assigns_it(world: World, campaign: Campaign) -> None:
