@@ -104,6 +104,21 @@ def test_items_that_arrive_get_the_fact_unless_a_filter_drops_them(
     assert scored()["logo"] == pytest.approx(40)
 
 
+def test_a_score_that_is_no_number_is_a_failure_of_its_item_alone(
+    world: World, mara: Client, encoder: ScriptedEncoder
+) -> None:
+    set_up(world.stage, SCORE)
+    bring(mara, world.stage, a=30, b=float("nan"), c=float("inf"), d=10)
+    request_facts(world, mara)
+    work()
+    assert scored() == pytest.approx({"a": 30, "d": 10})
+    request = FactRequest.objects.get()
+    assert request.state == "active" and request.run.complete
+    failed = request.failures.order_by("item__key").values_list("item__key", "message")
+    assert [key for key, _text in failed] == ["b", "c"] and "gave no number" in failed[0][1]
+    assert states(world.stage) == {"a": "kept", "b": "waiting", "c": "waiting", "d": "dropped"}
+
+
 def test_an_import_and_a_changed_filter_tell_the_worker(
     world: World, mara: Client, encoder: ScriptedEncoder, monkeypatch: pytest.MonkeyPatch,
     django_capture_on_commit_callbacks: Any,

@@ -8,6 +8,7 @@ from django.urls import reverse
 from annotation.models import Campaign
 from benchmarks.models import Benchmark, Item, ItemFact
 from benchmarks.services.benchmarks import create_from_recipe
+from jobs.models import Job
 from predictions.models import FactRequest
 from predictions.tasks import start_fact_jobs
 from tests.chains.researcher import do_waiting_work
@@ -66,6 +67,8 @@ def test_a_detector_chosen_at_the_opening_starts_by_itself_and_pauses_at_its_lim
     assert len(detector.pictures) == 2 and ItemFact.objects.filter(key="objects").count() == 2
     facts = world.client(world.mara).get(reverse("predictions:facts", args=["boxes"])).content.decode()
     assert "its limit is reached" in facts
+    job = Job.objects.get(kind="item_facts")
+    assert (job.state, job.done, job.total) == ("done", 2, 2), "what the limit leaves out is no work of the job"
     act = reverse("predictions:fact_action", args=["boxes", request.pk])
     assert world.client(world.reviewer).post(act, {"do": "limit", "at_most": "9"}).status_code == 404
     world.client(world.mara).post(act, {"do": "limit", "at_most": "0"})

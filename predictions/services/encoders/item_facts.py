@@ -7,6 +7,7 @@ The work of a request, see predictions.services.encoders.fact_requests: step by 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -102,7 +103,8 @@ def _begin(work: JobContext) -> FactRequest:
             Run.objects.filter(pk=request.run_id).update(state=Run.State.RUNNING)
     if retired:
         raise JobFailed(_("The endpoint was retired. Cancel the request and create one with another endpoint."))
-    work.expect(work.job.done + missing_items(request).count())
+    missing, room = missing_items(request).count(), room_of(request)
+    work.expect(work.job.done + (missing if room is None else min(missing, room)))
     return request
 
 
@@ -113,10 +115,28 @@ def _compute(work: JobContext, request: FactRequest) -> None:
         blank = [(picture, _("The item has no text.")) for picture in pictures if _lacks_words(request, picture)]
         if blank:
             _write(work, request, {}, blank)
-        for facts_by_item, failures in find(request.run, [p for p in pictures if not _lacks_words(request, p)]):
-            _write(work, request, facts_by_item, failures)
+        for computed in find(request.run, [p for p in pictures if not _lacks_words(request, p)]):
+            _write(work, request, *_without_undefined(computed, pictures))
             work.check()
             time_slice.is_over()
+
+
+def _without_undefined(computed: Computed, pictures: Sequence[ItemPicture]) -> Computed:
+    """A fact with a number that is none, as half precision may give it, is a failure of its item: no database keeps it,
+    and the other items of the step have theirs."""
+    facts_by_item, failures = computed
+    undefined = {pk for pk, values in facts_by_item.items() if not _is_finite(values)}
+    text = _("The model gave no number for this item.")
+    others = {pk: values for pk, values in facts_by_item.items() if pk not in undefined}
+    return others, [*failures, *((picture, text) for picture in pictures if picture.item in undefined)]
+
+
+def _is_finite(value: Any) -> bool:
+    if isinstance(value, Mapping):
+        return all(map(_is_finite, value.values()))
+    if isinstance(value, list | tuple):
+        return all(map(_is_finite, value))
+    return not isinstance(value, float) or math.isfinite(value)
 
 
 def _lacks_words(request: FactRequest, picture: ItemPicture) -> bool:
