@@ -14,6 +14,7 @@ from functools import partial
 from typing import Any
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from annotation.models import Annotation, ItemSource
 from annotation.services.derivation.derived_items import follow_sources, sync_campaign_slots
@@ -23,6 +24,7 @@ from benchmarks.services.intake.judging import lock_stage
 from jobs.models import record
 from people.models import User
 from predictions.models import Call, EntityLink, KnowledgeEntry, Run
+from predictions.services.knowledge.indexes import IndexRefused
 from predictions.services.knowledge.name_matching import QUESTION
 
 TASK = "predictions.follow_linked_items"
@@ -53,11 +55,13 @@ def check_stage(run: Run) -> Stage | None:
 
 def create_check_items(run: Run, stage: Stage, actor: User) -> CheckItemCounts:
     """An item for each link of the run; links that it finds later get one too. Made again, it adds nothing, and another
-    base, encoder or model is asked about anew."""
+    base, encoder or model is asked about anew. Raises IndexRefused for a run that was withdrawn."""
     created = existing = 0
     last = 0
     with transaction.atomic():
         locked_run = Run.objects.select_for_update(no_key=True).get(pk=run.pk)
+        if locked_run.withdrawn_at is not None:
+            raise IndexRefused(_("This run was withdrawn. Restore it first."))
         locked_run.options = {**locked_run.options, CHECKED_IN: stage.key}
         locked_run.save(update_fields=["options"])
         stage = lock_stage(stage)

@@ -296,6 +296,8 @@ def _link_all(work: JobContext, run: Run, links: Callable[[Sequence[Item]], list
         work.check()
         new_links = links(batch)
         with transaction.atomic():
+            if Run.objects.select_for_update(no_key=True).get(pk=run.pk).withdrawn_at is not None:
+                raise JobFailed(_("This run was withdrawn meanwhile. Start a new one."))
             EntityLink.objects.bulk_create(new_links, ignore_conflicts=True)
             written = EntityLink.objects.filter(run=run, item__in=batch).select_related("item")
             link_checks.add_check_items(run, list(written.order_by("pk")))

@@ -13,8 +13,10 @@ from jobs.models import Job
 from predictions.models import Run
 from predictions.prompts.registry import prompt
 from predictions.services.knowledge import link_checks, linking
+from predictions.services.knowledge.indexes import IndexRefused
+from predictions.services.runs import result_runs
 from tests.personas import World
-from tests.predictions.knowledge.colours import RGB, built, import_entries, items_of, run_job
+from tests.predictions.knowledge.colours import RGB, Colours, built, import_entries, items_of, run_job
 from tests.predictions.model_server import Act, Server
 from tests.predictions.prompts.cases import text
 from tests.predictions.request_helpers import a_plan, an_endpoint, drive_run, start_run
@@ -135,6 +137,30 @@ def test_a_run_by_names_links_a_new_item_when_the_model_has_named_it(world: Worl
     assert not linking.unlinked_items(run).exists()
     answers.calls.filter(item__key="p4").update(item=item)
     assert list(linking.unlinked_items(run)) == [item]
+
+
+def test_a_run_that_is_withdrawn_while_it_links_asks_people_nothing_more(
+    world: World, encoder: Colours, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(linking, "BATCH", 1)
+    import_entries(world)
+    items_of(world, {name: RGB[name] for name in ("red", "green", "blue")})
+    linked = world.stage
+    checks = stage_of(world, link_checks.OF_PICTURES, "image")
+    run = linking.open_run(world.benchmark, world.mara, stage=linked, index=built(world), method="lemma_vt")
+    link_checks.create_check_items(run, checks, world.mara)
+    encoder.seen = 0
+
+    def withdraw() -> None:
+        if encoder.seen == 2:
+            result_runs.withdraw(run, world.mara, timezone.now())
+
+    encoder.after = withdraw
+    job = run_job(Job.objects.get(pk=run.options["job"]))
+    assert job.state == "failed" and "withdrawn meanwhile" in job.error
+    assert run.links.count() == checks.items.count() == 1
+    with pytest.raises(IndexRefused, match="Restore it first"):
+        link_checks.create_check_items(run, checks, world.mara)
 
 
 def test_checks_leave_with_the_linked_picture_and_come_back_with_it(world: World) -> None:
