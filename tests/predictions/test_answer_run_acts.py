@@ -392,6 +392,28 @@ class TestReading:
         assert Rating.objects.filter(live=True).count() == 2
         assert Annotation.objects.filter(uncounted_because="superseded").count() == 1
 
+    def test_answers_of_a_closed_campaign_stay_as_they_were_read(self, world, plan, monkeypatch, scripted_server):
+        """What is read otherwise after the end would not count, and would take the place of what counts."""
+        run = drive_run(start_run(world, plan(2)))
+        before = sorted(Rating.objects.filter(counted=True, live=True).values_list("code", flat=True))
+
+        @dataclass(frozen=True)
+        class Other(Plainly):
+            def read(self, scene, asked, replies):
+                return ParsedReply({"relevance": "1"})
+
+        use(monkeypatch, Other())
+        job = answer_runs.start_reparse(run, world.mara, now())
+        lifecycle.close(run.campaign, world.mara, now())
+        runner.run(job.pk)
+        job.refresh_from_db()
+        assert job.state == "failed" and "takes no answers now" in job.error
+        assert sorted(Rating.objects.filter(counted=True, live=True).values_list("code", flat=True)) == before
+        with pytest.raises(RunRefused, match="closed"):
+            answer_runs.start_reparse(run, world.mara, now())
+        page = world.client(world.mara).get(f"/b/{world.benchmark.slug}/predictions/run/{run.pk}/").content.decode()
+        assert "Withdraw the run" in page and "Parse replies again" not in page
+
     def test_a_changed_wording_does_not_read_what_another_asked(self, world, plan, monkeypatch):
         run = drive_run(start_run(world, plan(1)))
         use(monkeypatch, Plainly(version="2"))

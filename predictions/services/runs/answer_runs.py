@@ -450,10 +450,13 @@ def restore(run: Run, actor: User, at: datetime) -> None:
 
 
 def start_reparse(run: Run, actor: User, at: datetime) -> Job:
-    """Read all replies again, as a job; no model is asked. Raises RunRefused."""
+    """Read all replies again, as a job; no model is asked. Raises RunRefused, also where the campaign is closed: what
+    is read otherwise would take the place of an answer that counts, and not count itself."""
     with transaction.atomic():
         locked_run = lock_run(run)
         _active_endpoint(locked_run)
+        if locked_run.campaign is not None and locked_run.campaign.state == Campaign.State.CLOSED:
+            raise RunRefused(_("The campaign is closed, so no answer would count. Copy the campaign to continue."))
         _check_idle(locked_run)
         try:
             registry.prompt(locked_run.prompt, locked_run.prompt_version)

@@ -145,7 +145,7 @@ def next_link(job: Job) -> NextLink | None:
 
 def reparse_replies(work: JobContext) -> None:
     """Step by step over the calls that have replies. Nobody is asked, so the endpoint may be gone. Ends where the run
-    is withdrawn."""
+    is withdrawn, or its campaign closed."""
     rows = Run.objects.select_related("benchmark__team", "campaign__stage__benchmark", "campaign__sheet_version",
                                       "campaign__rule_version", "rater", "endpoint")  # fmt: skip
     reparsed_run = rows.get(pk=work.params["run"])
@@ -161,6 +161,9 @@ def reparse_replies(work: JobContext) -> None:
         with transaction.atomic():  # the run's row first: nobody withdraws it, or asks again, in the midst
             if Run.objects.select_for_update(no_key=True).get(pk=reparsed_run.pk).withdrawn_at:
                 raise JobCancelled
+            campaign = Campaign.objects.select_for_update(no_key=True).get(pk=context.destination.campaign.pk)
+            if campaign.state == Campaign.State.CLOSED:  # nor does anybody close it
+                raise JobFailed(pause_reason_text("closed"))
             batch = list(calls.select_for_update(no_key=True).filter(pk__gt=last)[:STEP])
             if not batch:
                 ended = Run.objects.filter(pk=reparsed_run.pk, state__in=(State.DONE, State.FAILED))
