@@ -3,6 +3,7 @@
 One question with options is answered by its code; one in free words by these; several by one JSON object.
 """
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -235,7 +236,8 @@ def _one_code(question: Question) -> bool:
 
 def _value(raw: Any, question: Question) -> Any:
     if not question.codes:
-        return raw
+        is_number = isinstance(raw, int | float) and not isinstance(raw, bool)
+        return json.dumps(raw) if is_number and question.schema.get("type") == "string" else raw
     scale = VerdictScale(question.codes)
     if not question.many:
         return parse_json_value(raw, scale)

@@ -7,6 +7,7 @@ from predictions.prompts.letters import parse_letter
 from predictions.prompts.phrases import parse_phrase
 from predictions.prompts.reply_text import strip_reasoning
 from predictions.prompts.scales import parse_code, parse_single_field
+from predictions.prompts.sheet import parse_json_reply
 from predictions.prompts.verdicts import VerdictScale
 
 FIVE = VerdictScale(tuple("12345"), names={"Relevant": "4", "Highly Relevant": "5", "Irrelevant": "2"})
@@ -216,6 +217,14 @@ def test_the_sheets_own_key_is_read_in_json() -> None:
     question = Question("Kinship", "How near?", {"type": "string"}, codes=FIVE.codes)
     found = parse_single_field(question, Reply('{"kinship": 4, "note": "near"}', finish="stop"), FIVE)
     assert not isinstance(found, UnparsedReply) and found.answers == {"Kinship": "4"}
+
+
+def test_a_number_is_words_where_a_question_asks_for_words() -> None:
+    """As models write counts and years in JSON; the sheet takes no number for a text."""
+    questions = [Question(key, key, {"type": "string"}) for key in ("count", "year", "what")]
+    found = parse_json_reply(Reply('{"count": 5, "year": 1958.5, "what": true}', finish="stop"), questions)
+    assert not isinstance(found, UnparsedReply)
+    assert found.answers == {"count": "5", "year": "1958.5", "what": True}
 
 
 def phrase(words: str, *keys: str) -> str:
