@@ -197,13 +197,13 @@ class CampaignCohortDetail(CampaignView):
         row = self.row(request, slug, campaign_id, cohort_id, "work_on")
         check_match(request, cohort_json(row))
         change, user = self.content, request.user
+        if "wanted" in change:  # first, since it may be refused: then nothing is changed
+            lifecycle.change_target(row, change["wanted"], user)
         if "paused" in change:
             lifecycle.pause_cohort(row, user, paused=change["paused"])
         if {"most_per_person", "most_per_day"} & set(change):
             limits = {name: change.get(name, getattr(row, name)) for name in ("most_per_person", "most_per_day")}
             lifecycle.set_limits(row, **limits, actor=user)
-        if "wanted" in change:
-            lifecycle.change_target(row, change["wanted"], user)
         return with_etag(request, cohort_json(self.row(request, slug, campaign_id, cohort_id)))
 
 

@@ -7,6 +7,7 @@ import pytest
 from django.utils import timezone
 
 from annotation.models import Campaign
+from benchmarks.models import Stage
 from tests.api.clients import program
 from tests.api.test_protocol import problem, send
 from tests.module_world import built_once
@@ -80,6 +81,11 @@ def test_a_cohort_is_added_and_asked_for_more(world: World) -> None:
         assert (line["most_per_person"], line["most_per_day"], line["paused"]) == (*limits, True), "the rest stays"
     problem(send(client, "PATCH", one_cohort, {"wanted": 1}, if_match=tag), 412, "stale")
     problem(send(client, "POST", f"{url}cohorts/", {"cohort": world.other_cohort.pk, "wanted": 1}), 422, "refused")
+    Stage.objects.filter(pk=world.stage.pk).update(target_in_all=True)
+    refused = send(client, "PATCH", one_cohort, {"paused": False, "wanted": 5}, if_match="*")
+    problem(refused, 422, "campaign-refused")
+    assert client.get(one_cohort).json()["paused"], "of a change that is refused nothing is done"
+    Stage.objects.filter(pk=world.stage.pk).update(target_in_all=False)
     assert send(client, "POST", f"{url}close/", {}).status_code == 200
     for change in ({"wanted": 9}, {"paused": False}, {"most_per_day": 1}):
         problem(send(client, "PATCH", one_cohort, change, if_match="*"), 422, "campaign-refused")
