@@ -18,7 +18,7 @@ from annotation.sheets.sheet import Field
 from evaluation.metrics.boxes import corners_of
 from evaluation.metrics.disagreement import between_boxes, between_groupings, between_texts, disagreement
 from evaluation.metrics.partitions import Partition
-from evaluation.queries.answer_tables import field_answers, one_per_rater
+from evaluation.queries.answer_tables import answer_rows, one_per_rater
 from evaluation.queries.ratings import inclusion_filter, pooled_ratings
 from evaluation.selections.catalogue import CampaignEntry, Catalogue
 from evaluation.selections.measures import CODED
@@ -120,7 +120,7 @@ def _coded_disagreement(selection: Selection) -> Iterable[tuple[int, float | Non
 def _answer_disagreement(selection: Selection) -> Iterable[tuple[int, float | None, int]]:
     """Boxes, groupings and texts have no code; each answer is compared with each other one."""
     answers_by_unit: dict[int, dict[int, Any]] = defaultdict(dict)
-    for (unit, rater), row in one_per_rater(field_answers(selection), selection.repeats).items():
+    for (unit, rater), row in one_per_rater(answer_rows(selection), selection.repeats).items():
         answers_by_unit[unit][rater] = row[5]
     for unit, answers in answers_by_unit.items():
         yield unit, _disagreement_between(selection, list(answers.values())), len(answers)

@@ -127,6 +127,19 @@ def test_texts_are_compared_as_texts_and_shown_side_by_side(world: World) -> Non
     assert "Tea" in opened and "Coffee &lt;b&gt;" in opened and "Answers by person" not in opened
 
 
+def test_texts_of_models_count_only_where_a_chosen_cohort_was_asked(world: World) -> None:
+    """As codes do: what Egypt was asked for is not in the order of Brazil."""
+    campaign = with_sheet(world, {**TEXT, "key": "relevance"})
+    [item] = of_condition(world.items, "natural")[:1]
+    by_a_model(campaign, world, {item: "1"}, name="Seer 7")
+    by_a_model(campaign, world, {item: "2"}, name="Seer 8")
+    for annotation, text in zip(Annotation.objects.order_by("pk"), ("Tea", "Coffee"), strict=True):
+        annotation.ratings.all().delete()
+        Annotation.objects.filter(pk=annotation.pk).update(answers={"relevance": text})
+    assert keys(page_of(world, f"?raters=models&cohort={world.egypt.pk}")) == [item.key]
+    assert keys(page_of(world, f"?raters=models&cohort={world.brazil.pk}")) == []
+
+
 def test_groupings_are_compared_by_how_they_group(world: World, compared: Campaign) -> None:  # noqa: F811
     page = page_of(world, "?stage=look-alikes")
     assert "adjusted Rand index" in page
