@@ -11,6 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
+from django.db.models import F
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -117,7 +118,10 @@ def import_batch(
         judged = _classify(batch, prepared_row)
         rows.append(JobRow(number=prepared_row.row.number, name=prepared_row.row.name[:300], **judged._asdict()))
     _write(batch)
-    _judge(locked, batch)
+    touched = _touched(batch)
+    if touched:  # numbers are cut by what is known of items: see annotation.queries.answers.watermark
+        Stage.objects.filter(pk=stage.pk).update(changes=F("changes") + len(touched))
+    arrivals.judge_and_notify(locked, sorted(touched))  # in the same transaction
     return rows
 
 
@@ -138,12 +142,11 @@ def _fact_problem(record: Record | RowProblem, keys: Collection[str]) -> RowProb
     return RowProblem("fact_not_number", text % {"column": f"{FACT}{wrong[0]}", "value": str(wrong[1])[:80]})
 
 
-def _judge(stage: Stage, batch: Batch) -> None:
-    """Filters judge what the batch created or changed, in the same transaction."""
+def _touched(batch: Batch) -> set[int]:
+    """Ids of the items that the batch created or changed."""
     touched = {item.pk for item in (*batch.items, *batch.changed.values())}
     touched |= {use.item_id for use in (*batch.images, *batch.changed_images.values())}
-    touched |= {fact.item_id for fact in batch.facts}
-    arrivals.judge_and_notify(stage, sorted(touched))
+    return touched | {fact.item_id for fact in batch.facts}
 
 
 def _load_batch(batch: Batch, prepared: Sequence[PreparedRow]) -> Batch:

@@ -11,7 +11,7 @@ from django.utils import timezone
 from annotation.models import Campaign
 from annotation.queries.answers import watermark
 from benchmarks.imports.records import Defaults
-from benchmarks.services import imports
+from benchmarks.services import imports, item_batches
 from evaluation import tasks
 from evaluation.models import Snapshot
 from evaluation.rendering.report import Cell, Row
@@ -119,7 +119,27 @@ def import_item_text(world: World) -> None:
     assert stage.items.filter(key="another").exists(), job.rows.values()
 
 
-@pytest.mark.parametrize("happens", [exclude_person, import_item_text])
+def fill_in_what_an_item_lacks(world: World) -> None:
+    rows = SimpleUploadedFile("items.csv", b"key,text,gold\nitem-00000,Tea,Egypt\n")
+    stage = world.stage
+    stage.display, stage.pictures = "words", "none"
+    stage.save()
+    job = imports.start_upload(stage, world.mara, archive=None, manifest=rows, defaults=Defaults(), complete=True)
+    runner.run(job.pk)
+    assert stage.items.get(key="item-00000").context["gold"] == "Egypt", job.rows.values()
+
+
+def correct_a_fact_by_the_interface(world: World) -> None:
+    stage = world.stage
+    stage.display, stage.pictures = "words", "none"
+    stage.save()
+    [row] = item_batches.set_facts(stage, world.mara, [("item-00000", {"objects": 3})])
+    assert not row.is_error, row
+
+
+@pytest.mark.parametrize(
+    "happens", [exclude_person, import_item_text, fill_in_what_an_item_lacks, correct_a_fact_by_the_interface]
+)
 def test_a_kept_table_says_that_something_has_changed(
     table_world: World, campaign: Campaign, happens: Callable[[World], None]
 ) -> None:
