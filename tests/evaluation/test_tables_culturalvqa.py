@@ -472,3 +472,32 @@ def test_what_is_missing_is_named(study: Study) -> None:
     with pytest.raises(MissingData, match="no ratings"):
         study.table("accuracy")
     assert Rater.objects.filter(kind="model").count() == 0
+
+
+def test_chosen_concepts_narrow_the_questions_as_they_narrow_the_answers(study: Study) -> None:
+    study.answers()
+    Item.objects.filter(stage__key="answers", key="q1").update(concept="rice")
+    Item.objects.filter(stage__key="answers", key="q3").update(concept="bread")
+    profile = study.table("profile", "concept=rice")
+    assert [str(row.label) for row in profile.rows] == ["Brazil", "All"]
+    assert [str(cell(profile, "All", name).text) for name in ("Questions", "Answers")] == ["1", "3"]
+    facets = study.table("answers", "concept=rice")
+    assert [str(row.label) for row in facets.rows] == ["food"]
+    kinds = study.table("sub-categories", "concept=rice")
+    assert [str(row.label) for row in kinds.rows] == ["Taste"]
+
+
+def test_skips_are_those_of_the_chosen_concepts_and_of_items_in_use(study: Study) -> None:
+    items = {q: study.item("questions", q, q) for q in ("q1", "q2", "q3")}
+    campaign = study.open("questions")
+    for number, (question, state) in enumerate((("q1", "skipped"), ("q2", "skipped"), ("q3", "submitted"))):
+        Item.objects.filter(pk=items[question].pk).update(concept="rice" if question != "q2" else "cloth")
+        study.answer(campaign, number, items[question], {"question": "What?", "answer": "it"}, state)
+
+    def shown(query: str = "") -> list[str]:
+        return [str(one.text) for one in study.table("skips", query).rows[-1].cells[:2]]
+
+    assert shown() == ["3", "2"]
+    assert shown("concept=rice") == ["2", "1"]
+    Item.objects.filter(pk=items["q1"].pk).update(withdrawn_at=NOON, withdrawn_because="by_hand")
+    assert shown() == ["2", "1"]

@@ -36,6 +36,7 @@ from papers.culturalvqa.tables.judgements import (
     SUB_CATEGORIES_FROM,
     judged_answers,
     select_origins,
+    with_concepts,
 )
 from papers.culturalvqa.tables.labels import NO_SUB_CATEGORIES, sub_categories
 from predictions.prompts.prompt_templates import split_texts
@@ -100,7 +101,7 @@ def questions_of(inputs: TableInputs) -> tuple[dict[int, ImageQuestion], dict[st
         condition__in=selection.conditions,
         withdrawn_at=None,
     )
-    rows = select_origins(inputs, every)
+    rows = select_origins(inputs, with_concepts(every, selection))
     questions: dict[int, ImageQuestion] = {}
     for pk, origin, text, context in rows.order_by("key").values_list("pk", "origin", "text", "context"):
         questions[pk] = ImageQuestion(origin, str(context.get("facet") or ""), text)
@@ -296,6 +297,7 @@ def _labelled_questions(inputs: TableInputs) -> list[tuple[str, str]]:
         stage__benchmark=inputs.benchmark, stage__key__in=("answers", "lave"), withdrawn_at=None,
         condition__in=selection.conditions,
     )  # fmt: skip
+    rows = with_concepts(rows, selection)
     by_people, by_models = sub_categories(inputs)
     questions: dict[str, tuple[str, str]] = {}
     for stage, key, context in select_origins(inputs, rows).order_by("pk").values_list("stage__key", "key", "context"):
@@ -332,7 +334,10 @@ def build_skips(inputs: TableInputs) -> Table:
     done = Assignment.objects.filter(
         campaign__in=selection.campaigns, participation__cohort__cohort__in=selection.cohorts,
         state__in=["skipped", "submitted", "returned", "accepted", "rejected"],
+        unit__item__condition__in=selection.conditions, unit__item__withdrawn_at=None,
     )  # fmt: skip
+    if selection.concepts:
+        done = done.filter(unit__item__concept__in=selection.concepts)
     name = "participation__cohort__cohort__label"
     counted = (
         done.values_list(name).annotate(n=Count("pk"), skipped=Count("pk", filter=Q(state="skipped"))).order_by(name)

@@ -158,9 +158,7 @@ def judged_answers(inputs: TableInputs) -> JudgedAnswers:
     rows = Item.objects.filter(
         stage__benchmark=inputs.benchmark, stage__key=STAGE, condition__in=selection.conditions, withdrawn_at=None
     ).order_by("key")
-    if selection.concepts:
-        rows = rows.filter(concept__in=selection.concepts)
-    rows = _of_campaigns(inputs, rows, selection)
+    rows = _of_campaigns(inputs, with_concepts(rows, selection), selection)
     calls = calls_of(selection)
     put = _items_asked_of_all(calls, observations, judges)
     named_rows = select_origins(inputs, rows).values_list("pk", "origin", "context")
@@ -241,6 +239,11 @@ def _of_campaigns(inputs: TableInputs, rows: QuerySet[Item], selection: Selectio
     answered = Unit.objects.filter(assignments__campaign__in=selection.campaigns).values("item")
     called = Call.objects.filter(run__campaign__in=selection.campaigns, run__withdrawn_at=None).values("item")
     return rows.filter(Q(pk__in=answered) | Q(pk__in=called))
+
+
+def with_concepts(rows: QuerySet[Item], selection: Selection) -> QuerySet[Item]:
+    """Only items of the concepts that the address names; all, where it names none."""
+    return rows.filter(concept__in=selection.concepts) if selection.concepts else rows
 
 
 def select_origins(inputs: TableInputs, rows: QuerySet[Item]) -> QuerySet[Item]:
