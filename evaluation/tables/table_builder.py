@@ -8,12 +8,12 @@ from datetime import UTC, datetime, tzinfo
 from typing import Any, NoReturn
 from urllib.parse import urlencode
 
-from django.db.models import QuerySet
+from django.db.models import Max, QuerySet
 from django.utils.translation import get_language
 
 from annotation.models import Annotation, Rating
 from annotation.queries.answers import watermark
-from benchmarks.models import Benchmark
+from benchmarks.models import Benchmark, LabelSet
 from evaluation.queries.observations import Observations, RawAnswer
 from evaluation.selections.catalogue import Catalogue, catalogue_of
 from evaluation.selections.selection import Params, SelectionError
@@ -25,6 +25,7 @@ from evaluation.tables.table import MissingData, Table
 from evaluation.tables.table_formats import to_json
 from evaluation.tables.table_inputs import EVERYBODY, NARROWING, InvalidOption, TableInputs, invalid_option
 from evaluation.tables.table_report import Data
+from people.models import Rater
 from predictions.models import Run
 from predictions.queries.results import state_of
 
@@ -94,14 +95,26 @@ def recompute(benchmark: Benchmark, report: str, params: Params, at: datetime, z
 
 
 def _key(benchmark: Benchmark, spec: TableSpec, params: Params, zone: tzinfo) -> str:
-    """SHA-256 of everything that was chosen, and of the runs that stand: with other runs it is another table, and made
-    at once."""
+    """SHA-256 of everything that was chosen, of the runs that stand, and of what the team says of models, cultures and
+    campaigns: with other ones it is another table, and made at once."""
     asked = [(name, sorted(map(str, params.getlist(name)))) for name in names_of(spec)]
     if any(params.getlist("since") + params.getlist("until")):
         asked.append(("zone", [str(zone)]))
     more = spec.state(benchmark) if spec.state else ()
-    chosen = [benchmark.pk, spec.key, get_language(), asked, state_of(benchmark), *more, snapshots.CODE]
+    state = [state_of(benchmark), _team_state(benchmark), *more]
+    chosen = [benchmark.pk, spec.key, get_language(), asked, *state, snapshots.CODE]
     return hashlib.sha256(json.dumps(chosen, sort_keys=True).encode()).hexdigest()
+
+
+def _team_state(benchmark: Benchmark) -> list[Any]:
+    """What rows, columns and the sentences below a table are made of besides answers and runs: details of models, also
+    of those whose answers came in a file; label sets, of which no version changes; names."""
+    models = Rater.objects.filter(team=benchmark.team_id, kind=Rater.Kind.MODEL).order_by("pk")
+    sets = LabelSet.objects.filter(team=benchmark.team_id).aggregate(newest=Max("pk"))
+    catalogue = catalogue_of(benchmark)
+    stages = [(stage.name, [campaign.name for campaign in stage.campaigns]) for stage in catalogue.stages]
+    cohorts = [(pk, cohort.label, cohort.name) for pk, cohort in catalogue.cohorts.items()]
+    return [list(models.values_list("pk", "name", "about")), sets["newest"], benchmark.name, stages, cohorts]
 
 
 def build_table(

@@ -2,7 +2,7 @@
 
 import json
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -10,16 +10,19 @@ from django.core.cache import cache
 from django.test import Client
 
 from annotation.models import Campaign, Tally
+from benchmarks.models import LabelSet
 from evaluation.models import Snapshot
 from evaluation.services import snapshots
 from jobs.connections import broker
 from people.models import Cohort
+from people.services.raters import save_details
 from tests.api.clients import program
 from tests.api.test_numbers import address, problem, without_time
 from tests.api.test_protocol import send
 from tests.evaluation.data import an_open_campaign, of_condition, table
 from tests.evaluation.figures.study import study
 from tests.evaluation.sample_tables import SMALL, tables_are
+from tests.evaluation.test_selection import by_a_model
 from tests.evaluation.test_table_pages import EMPTY
 from tests.personas import World
 
@@ -179,3 +182,18 @@ def test_a_report_is_listed_with_its_forms(world: World) -> None:
     }  # fmt: skip
     refused = program(world.mara).get(lines[0]["address"])
     assert (refused.status_code, json.loads(refused.content)["detail"]) == (409, "No campaign has been opened yet.")
+
+
+def test_what_a_team_says_of_models_and_cultures_is_a_change_of_a_table(world: World, campaign: Campaign) -> None:
+    """The ratings of the model came in a file: no run of it says that something has changed."""
+    client = program(world.mara)
+    by_a_model(campaign, world, {of_condition(world.items, "natural")[0]: "1"}, name="Seer 7")
+    changes: dict[str, Callable[[], object]] = {
+        "details": lambda: save_details(world.team, "Seer 7", {"released": "2024-05"}, world.mara),
+        "label set": lambda: LabelSet.objects.create(team=world.team, key="lands", name="Lands", version=1),
+    }
+    for name, change in changes.items():
+        tag = client.get(address(world, "tables/small/"))["ETag"]
+        change()
+        reply = client.get(address(world, "tables/small/"), headers={"if-none-match": tag})
+        assert reply.status_code == 200, name

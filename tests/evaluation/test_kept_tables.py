@@ -1,5 +1,6 @@
 """A table that is kept never goes stale in silence: runs, their models, items, answers taken back."""
 
+import json
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from typing import Any
@@ -102,6 +103,13 @@ def test_what_is_told_of_a_model_is_another_table(table_world: World, three: lis
     before = shown_label(table_world)
     Rater.objects.filter(pk=three[0].rater_id).update(about={"family": "CLIP"})
     assert shown_label(table_world) == before.replace(str(three[0].pk), f"{three[0].pk}CLIP", 1)
+
+
+def test_new_name_of_a_campaign_stands_below_a_kept_table(table_world: World, campaign: Campaign) -> None:
+    assert "Round one" in " ".join(json.loads(read(table_world, "small.json"))["counted"])
+    Campaign.objects.filter(pk=campaign.pk).update(name="Spring")
+    counted = " ".join(json.loads(read(table_world, "small.json"))["counted"])
+    assert "Spring" in counted and "Round one" not in counted
 
 
 def exclude_person(world: World) -> None:
