@@ -28,6 +28,7 @@ from evaluation.metrics.counts import Floats, Ints, Ratings, count_table
 from evaluation.metrics.distances import distance_sums
 from evaluation.metrics.ordinal_distance import expected_sum, mid_ranks
 from evaluation.metrics.partitions import Partition, pair_counts
+from evaluation.metrics.texts import normal_form
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,13 +84,12 @@ def between_groupings(answers: Sequence[Partition]) -> float | None:
 
 
 def between_texts(answers: Sequence[str]) -> float | None:
-    """The share of pairs of people whose texts are not the same, with case and spaces aside.
+    """The share of pairs of people whose texts are not the same in their normal form, as of ``texts.exact_match``.
 
-    >>> between_texts(["Pita bread", "pita  bread", "flat bread"])  # two of three pairs
+    >>> between_texts(["Pita bread", "pita-bread.", "flat bread"])  # two of three pairs
     0.6666666666666666
     """
-    plain = [" ".join(text.casefold().split()) for text in answers]
-    return _mean(plain, lambda a, b: float(a != b))
+    return _mean([normal_form(text) for text in answers], lambda a, b: float(a != b))
 
 
 def _mean(answers: Sequence[Any], distance: Callable[[Any, Any], float | None]) -> float | None:

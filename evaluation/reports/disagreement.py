@@ -34,7 +34,9 @@ EXPLAINED: dict[str, Any] = {
     ),
     "box": gettext_lazy("Disagreement is 1 minus the overlap (IoU) of two people's boxes, averaged over pairs."),
     "partition": gettext_lazy("Disagreement is 1 minus the adjusted Rand index of two groupings, averaged over pairs."),
-    "text": gettext_lazy("Disagreement is the share of pairs of people whose texts differ; case and spaces aside."),
+    "text": gettext_lazy(
+        "Disagreement is the share of pairs of people whose texts differ; case, punctuation and spaces aside."
+    ),
 }
 
 

@@ -27,7 +27,7 @@ from evaluation.selections.selection import Selection
 from jobs.connections.broker import dispatch
 
 THRESHOLD = 200_000  # answers of a benchmark: see docs/reference/measurements.md
-CODE = 5  # higher when the same selection gives other numbers than before: kept ones are then made anew
+CODE = 6  # higher when the same selection gives other numbers than before: kept ones are then made anew
 MOST = 10_000  # newer answers are counted to here: beyond it "more than" says enough, and the count stays small work
 TASK = "evaluation.renew"
 REST = timedelta(seconds=30)
