@@ -58,6 +58,16 @@ def _each_stage(inputs: TableInputs, read: Callable[[StageEntry], Iterable[Row]]
     return rows
 
 
+def _answered(entry: StageEntry, inputs: TableInputs) -> Selection:
+    """Of the first question of the stage that people have answered: a sheet may begin with one that nobody has to, or
+    that few are shown. Raises MissingData if there is none."""
+    for field in inputs.campaigns_of(entry)[0].sheet.fields:
+        if next(inputs.answers(entry.key, field.key, PEOPLE), None) is not None:
+            return inputs.used_selections[-1]
+        inputs.used_selections.pop()
+    raise inputs.no_ratings(entry.key, PEOPLE)
+
+
 def _cohorts(inputs: TableInputs) -> list[str]:
     return [cohort.label for cohort in inputs.catalogue.cohorts.values()]
 
@@ -80,10 +90,7 @@ def build_agreement(inputs: TableInputs) -> Table:
     labels: list[str] = [cohort.label for cohort in catalogue.cohorts.values()]
 
     def read(entry: StageEntry) -> Iterator[Row]:
-        [first, *_rest] = inputs.campaigns_of(entry)[0].sheet.fields
-        if next(inputs.answers(entry.key, first.key, PEOPLE), None) is None:
-            raise inputs.no_ratings(entry.key, PEOPLE)
-        selection = with_all_cohorts(inputs.selection(entry.key, first.key, PEOPLE))
+        selection = with_all_cohorts(_answered(entry, inputs))
         estimates: dict[tuple[str, str], dict[str, Estimate]] = {}
         for row in question_rows(catalogue, selection):
             for measure, estimate in zip(row.measures, row.estimates, strict=True):
@@ -239,10 +246,7 @@ def build_pace(inputs: TableInputs) -> Table:
     """Active seconds per answer of people, by cohort."""
 
     def read(entry: StageEntry) -> Iterator[Row]:
-        [first, *_rest] = inputs.campaigns_of(entry)[0].sheet.fields
-        if next(inputs.answers(entry.key, first.key, PEOPLE), None) is None:
-            raise inputs.no_ratings(entry.key, PEOPLE)
-        selection = inputs.selection(entry.key, first.key, PEOPLE)
+        selection = _answered(entry, inputs)
         timed = counted_annotations(selection).filter(active_seconds__isnull=False, rater__kind="person")
         seconds_of: dict[str, list[tuple[float, int]]] = {
             inputs.catalogue.cohorts[pk].label: [] for pk in selection.cohorts

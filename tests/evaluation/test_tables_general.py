@@ -21,6 +21,7 @@ from tests.chains.link_client import text_of
 from tests.evaluation.data import NOON, an_open_campaign, table
 from tests.evaluation.output_forms import table_forms
 from tests.evaluation.sample_tables import model, store_answers
+from tests.evaluation.test_measures import TEXT, with_sheet
 from tests.module_world import built_once
 from tests.personas import World, make_items
 
@@ -204,3 +205,14 @@ def test_list_says_that_tables_of_models_and_people_lack_people(world: World) ->
     store_answers(an_open_campaign(world), near, {(item, "Egypt"): "1" for item in world.items})
     listed = world.client(world.mara).get(f"/b/{world.benchmark.slug}/tables/").content.decode()
     assert listed.count("No question has answers of people and of a model yet.") == 3
+
+
+def test_a_sheet_may_begin_with_a_question_that_nobody_answered(world: World) -> None:
+    Benchmark.objects.filter(pk=world.benchmark.pk).update(recipe="")
+    campaign = with_sheet(world, TEXT, *world.stage.sheet["fields"])
+    table(campaign, world.egypt, world.items, {world.nour: "12345123", world.tarek: "12354124"})
+    questions = forms_of(world, "all-questions")["data"]
+    [alpha] = [row for row in questions["rows"] if row["label"] == "Alpha, ordinal"]
+    assert cell(questions, alpha["label"], "Egypt")["estimate"]["n_raters"] == 2
+    pace = forms_of(world, "pace")["data"]
+    assert cell(pace, "Egypt", "Timed answers")["shown"] == "16"
