@@ -104,6 +104,13 @@ def test_entry_of_the_knowledge_base_itself_is_left_out_with_a_note(world: World
     assert any("1 image was left out" in str(one) for one in made.words)
 
 
+def test_an_item_that_was_withdrawn_counts_in_no_recall(world: World, benchmark: Benchmark) -> None:
+    create_linking_run(world, benchmark, "lemma_vt", {"a": ("a", ["a"], ""), "b": ("b", ["x"], "")})
+    assert shown_cells(table(benchmark))[str(caire_links.METHODS["lemma_vt"])][0] == "50.00"
+    Item.objects.filter(key="b").update(withdrawn_at=NOON, withdrawn_because="by_hand")
+    assert shown_cells(table(benchmark))[str(caire_links.METHODS["lemma_vt"])][0] == "100.00"
+
+
 def test_image_sets_have_rows_of_their_own_with_the_printed_values(world: World, benchmark: Benchmark) -> None:
     create_linking_run(world, benchmark, "lemma_vt", {"a": ("a", ["a"], "IN-Food"), "b": ("b", ["x"], "IN-Plant")})
     made = table(benchmark)

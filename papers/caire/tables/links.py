@@ -52,9 +52,11 @@ class LinkRanks:
 
 
 def ranks_of(run: Run) -> LinkRanks:
-    """An image without a link counts as one whose entry was not found; one that is itself in the base is left out."""
+    """An image without a link counts as one whose entry was not found; one that is itself in the base is left out, as
+    are items that were withdrawn since."""
     place, entity, dataset, left_out = [], [], [], 0
-    for link in EntityLink.objects.filter(run=run).select_related("item").order_by("item").iterator(chunk_size=2000):
+    rows = EntityLink.objects.filter(run=run, item__withdrawn_at=None).select_related("item").order_by("item")
+    for link in rows.iterator(chunk_size=2000):
         gold = gold_entries(link.item)
         if not gold:
             continue
