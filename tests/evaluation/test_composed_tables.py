@@ -257,3 +257,11 @@ def test_only_who_works_on_the_benchmark_composes_tables(world: World, answered:
         assert world.client(user).get(url).status_code == 404
         assert world.client(user).post(f"{url}?kind=coverage", {"stage": "rating"}).status_code == 404
     assert world.client(world.mara).get(url).status_code == 200
+
+
+def test_an_item_that_is_called_all_has_a_column_of_its_own(world: World, answered: Benchmark) -> None:
+    Item.objects.filter(pk=world.items[1].pk).update(text="All")
+    compose(world, "accuracy")
+    data = table_data(world.client(world.mara), answered.slug, "my-accuracy")
+    assert data["columns"].count("All, %") == 2
+    assert {len(row["cells"]) for row in data["rows"]} == {len(data["columns"])}

@@ -281,7 +281,7 @@ def build_accuracy(row: BenchmarkTable, inputs: TableInputs) -> Table:
     parts = [label for label, _part in _parts(observed, row.rows)]
     for label, of_rater in raters:
         cells = []
-        for part in dict(_parts(of_rater, row.rows)).values():
+        for _label, part in _parts(of_rater, row.rows):
             hits, (n_items, n_raters) = right[part.item, part.code], _counts(part)
             accuracy = share(hits, part.item, method="accuracy", n_units=n_items, n_raters=n_raters)
             cells.append(Cell(accuracy, rounding=PERCENT))
