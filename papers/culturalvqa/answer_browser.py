@@ -7,17 +7,17 @@ of all judged answers are read for the choice, and nothing else of them.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from django.db.models import Q, QuerySet
 
-from annotation.models import Annotation, Rating
+from annotation.models import Annotation, Rating, SheetVersion
+from annotation.services.sheets.sheet_versions import sheet_of
 from benchmarks.models import Benchmark, Item, ItemImage
 from evaluation.queries.call_statistics import UNSENT, WITHOUT_VALUE
-from papers.culturalvqa.metrics import Scale, scores_of
-from papers.culturalvqa.tables.judgements import ANSWERS, HUMAN, STAGE
+from papers.culturalvqa.metrics import SCORES
+from papers.culturalvqa.tables.judgements import ANSWERS, HUMAN, STAGE, scale_in
 from people.models import Rater
 from predictions.models import Call
 from predictions.models.calls import INCOMPLETE
@@ -97,7 +97,7 @@ def only_questions(rows: QuerySet[Item], benchmark: Benchmark, judge: Rater | No
     if only == UNREADABLE:
         chosen = _unreadable(judge, candidates)
     else:
-        scores = _scores(benchmark, judge, candidates)
+        scores = _scores(judge, candidates)
         people = _people(benchmark) if only == DIFFER else {}
         chosen = {pk for pk, score in scores.items() if _is_chosen(score, people.get(candidates[pk].key), only)}
     return rows.filter(key__in={candidates[pk].question for pk in chosen})
@@ -166,7 +166,7 @@ def _answers(
 ) -> Iterator[tuple[str, JudgedAnswer]]:
     """Answers with an item to judge or to rate, and calls without an answer, each with its question."""
     judged, rated = (_candidates(benchmark, stage, questions) for stage in (STAGE, RATED))
-    scores = _scores(benchmark, judge, judged) if judge else {}
+    scores = _scores(judge, judged) if judge else {}
     unread, rationales = (_unreadable(judge, judged), _rationales(judge, judged)) if judge else (set(), {})
     people = _people(benchmark, rated)
     known = {candidate.key for candidate in judged.values()}
@@ -183,20 +183,13 @@ def _answers(
             yield key[0], JudgedAnswer(*key[1:], no_answer=str(Call.State(state).label))
 
 
-def _scores(benchmark: Benchmark, judge: Rater, items: Mapping[int, AnswerItem]) -> dict[int, float]:
-    """By the item's id, 0 to 1: what the judge said last."""
-    codes = _ratings(STAGE, STAGE, items).filter(rater=judge).values_list("unit__item", "code")
-    sheet = benchmark.stages.get(key=STAGE).sheet
-    options = [option.get("code") for row in sheet["fields"] if row["key"] == STAGE for option in _options(row)]
-    scale: Scale = "1-3" if "3" in options else "1-2"
-    pairs = list(codes.order_by("pk"))
-    values = scores_of([code for _pk, code in pairs], scale)
-    return {pk: float(value) for (pk, _code), value in zip(pairs, values, strict=True) if value == value}
-
-
-def _options(field_row: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-    options: Sequence[Mapping[str, Any]] = field_row.get("config", {}).get("options", ())
-    return options
+def _scores(judge: Rater, items: Mapping[int, AnswerItem]) -> dict[int, float]:
+    """By the item's id, 0 to 1: what the judge said last, by the scale of the sheet that it was said to."""
+    ratings = _ratings(STAGE, STAGE, items).filter(rater=judge).order_by("pk")
+    rows = list(ratings.values_list("unit__item", "code", "annotation__sheet_version"))
+    versions = SheetVersion.objects.in_bulk({version for _pk, _code, version in rows})
+    points = {pk: SCORES[scale_in(sheet_of(version))] for pk, version in versions.items()}
+    return {pk: points[version][code] for pk, code, version in rows if code in points[version]}
 
 
 def _people(benchmark: Benchmark, items: Mapping[int, AnswerItem] | None = None) -> dict[Key, PeoplesVerdict]:

@@ -86,6 +86,17 @@ def test_questions_are_chosen_by_country_facet_and_verdicts(browsed: Study) -> N
     assert len(sections(browsed, "only=nonsense&page=99&judge=x")) == 5
 
 
+def test_a_sheet_with_another_scale_changes_no_verdict_of_before(browsed: Study) -> None:
+    """On a scale of three the code 2 is half right; who said it had two codes, of which it is the right one."""
+    before = sections(browsed)
+    stage = browsed.benchmark.stages.get(key="lave")
+    [field] = [field for field in stage.sheet["fields"] if field["key"] == "lave"]
+    field["config"]["options"].append({**field["config"]["options"][-1], "code": "3"})
+    stage.save()
+    assert sections(browsed) == before
+    assert "GPT-4 From the picture x Right" in before["What is this dish?"]
+
+
 def test_without_a_question_or_a_judge_the_page_says_so(study: Study) -> None:  # noqa: F811
     page = study.world.client(study.world.owner).get(PAGE).content.decode()
     assert "No question is accepted yet." in page

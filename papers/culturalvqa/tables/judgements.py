@@ -21,6 +21,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from annotation.models import Rating, Unit
+from annotation.sheets.sheet import Sheet
 from benchmarks.models import Benchmark, Item
 from evaluation.metrics.counts import Bools, Floats
 from evaluation.metrics.estimate import Estimate
@@ -259,11 +260,16 @@ def _chosen_labels(inputs: TableInputs) -> list[str]:
     return [inputs.catalogue.cohorts[pk].label for pk in inputs.used_selections[-1].cohorts]
 
 
+def scale_in(sheet: Sheet) -> Scale:
+    """The scale of a judge's sheet."""
+    config = next(field.config for field in sheet.fields if field.key == FIELD)
+    return "1-3" if any(one.code == "3" for one in getattr(config, "options", ())) else "1-2"
+
+
 def scale_of(inputs: TableInputs) -> Scale:
     """The scale of the sheet. Raises MissingData where another was chosen: its codes would mean something else."""
     entry = next(stage for stage in inputs.catalogue.stages if stage.key == STAGE)
-    config = next(field.config for field in inputs.campaigns_of(entry)[0].sheet.fields if field.key == FIELD)
-    sheet: Scale = "1-3" if any(one.code == "3" for one in getattr(config, "options", ())) else "1-2"
+    sheet = scale_in(inputs.campaigns_of(entry)[0].sheet)
     if inputs.chosen.get("scale", "sheet") not in ("sheet", sheet):
         text = _("The sheet of this stage has the scale “%(scale)s”. Choose it, or “as the sheet has it”.")
         raise MissingData(text % {"scale": SCALE.values[sheet]})
