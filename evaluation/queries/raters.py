@@ -59,11 +59,15 @@ class RaterRow:
         return "" if self.from_file else format_percent(self.skipped_share)
 
 
-# Done, counted and the median of active seconds, per person and cohort.
+# Done, counted and the median of active seconds, per person and cohort. Answers to withdrawn items are in no number.
 _DONE = """
-  SELECT a.rater_id, a.cohort_id, count(*), count(*) FILTER (WHERE a.counted),
+  SELECT a.rater_id, a.cohort_id, count(*), count(*) FILTER (WHERE a.counted AND w.id IS NULL),
          percentile_cont(0.5) WITHIN GROUP (ORDER BY a.active_seconds)
   FROM annotation_annotation a JOIN annotation_assignment s ON s.id = a.assignment_id
+  LEFT JOIN (
+    SELECT u.id FROM annotation_unit u JOIN benchmarks_item i ON i.id = u.item_id
+    WHERE i.withdrawn_at IS NOT NULL AND i.stage_id IN (SELECT stage_id FROM annotation_campaign WHERE id = ANY(%s))
+  ) w ON w.id = s.unit_id
   WHERE a.rater_id = ANY(%s) AND s.campaign_id = ANY(%s) AND a.live
     AND a.id <> ALL(%s)
   GROUP BY a.rater_id, a.cohort_id
@@ -196,7 +200,7 @@ def _count_done(
     raters: Sequence[int], campaigns: Sequence[int], left_out: list[int]
 ) -> dict[tuple[int, int | None], AnswerCounts]:
     with connection.cursor() as cursor:
-        cursor.execute(_DONE, [list(raters), list(campaigns), left_out])
+        cursor.execute(_DONE, [list(campaigns), list(raters), list(campaigns), left_out])
         return {(rater, cohort): AnswerCounts(*rest) for rater, cohort, *rest in cursor.fetchall()}
 
 

@@ -123,6 +123,19 @@ def test_ratings_of_a_withdrawn_item_leave_agreement_and_tables_and_return_with_
     assert (ratings.agreement(), ratings.table()) == before
 
 
+def test_people_have_no_more_answers_counted_in_results_than_the_results_have(ratings: Ratings) -> None:
+    def counts() -> list[list[str]]:
+        shown = ratings.read(f"people/?cohort={ratings.world.egypt.pk}&stage=good").context["table"]
+        rows = [row for group in shown["groups"] for row in group["rows"]]
+        heads = [str(column["label"]) for column in shown["columns"]]
+        places = [heads.index(head) for head in ("Done", "Counted in results") if head in heads]
+        return [[row["cells"][place]["text"] for place in places] for row in rows]
+
+    assert counts() == [["3"], ["3"]], "one column says both"
+    ratings.reject_first()
+    assert counts() == [["3", "2"], ["3", "2"]]
+
+
 def test_an_export_keeps_ratings_of_a_withdrawn_item_and_marks_them(ratings: Ratings) -> None:
     ratings.reject_first()
     world = ratings.world
