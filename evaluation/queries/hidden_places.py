@@ -3,9 +3,11 @@
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 
+import numpy as np
 from django.db.models import QuerySet
 
 from annotation.models import Annotation
+from evaluation.queries.rating_rows import asked_by_cohort, units_of
 from evaluation.selections.catalogue import POOLED
 from evaluation.selections.selection import Selection
 
@@ -16,7 +18,7 @@ Place = tuple[int, int]  # unit, rater
 class HiddenPlaces:
     """By cohort and condition, the units and raters whose answers to the sheet did not lead to the question."""
 
-    by_cell: dict[tuple[int | None, str], set[Place]] = field(default_factory=dict)
+    by_cell: dict[tuple[int, str], set[Place]] = field(default_factory=dict)
 
     def within(self, cohort: int, condition: str | None, places_of: Callable[[], Collection[Place]]) -> "Hidden":
         """Of one cell, or of a cohort under all conditions; `places_of` gives where the question has an answer."""
@@ -56,14 +58,27 @@ class Hidden:
 
 
 def hidden_places(selection: Selection, counted: QuerySet[Annotation]) -> HiddenPlaces:
-    """`counted`: the answers to the sheet that the selection counts; not read where everybody is asked the question."""
+    """`counted`: the answers to the sheet that the selection counts; not read where everybody is asked the question.
+    Those of a model, which is of no cohort, are of each cohort that was asked for the unit."""
     rule = selection.show_if
     if rule is None:
         return HiddenPlaces()
     rows = counted.exclude(answers__has_key=selection.field)
     names = ("cohort_id", "assignment__unit__item__condition", "assignment__unit_id", "rater_id", "answers")
-    places: dict[tuple[int | None, str], set[Place]] = {}
+    places: dict[tuple[int, str], set[Place]] = {}
+    of_models: list[tuple[str, Place]] = []
     for cohort, condition, unit, rater, answers in rows.values_list(*names).iterator(chunk_size=2000):
-        if not rule.is_met(answers):
+        if rule.is_met(answers):
+            continue
+        if cohort is None:
+            of_models.append((condition, (unit, rater)))
+        else:
             places.setdefault((cohort, condition), set()).add((unit, rater))
+    if of_models:
+        units = units_of(selection)
+        at = units.place(np.array([unit for _condition, (unit, _rater) in of_models], np.int64))
+        for cohort, asked in asked_by_cohort(selection, units):
+            for (condition, place), is_asked in zip(of_models, asked[at].tolist(), strict=True):
+                if is_asked:
+                    places.setdefault((cohort, condition), set()).add(place)
     return HiddenPlaces(places)

@@ -12,6 +12,7 @@ from people.models import Cohort, Rater
 from tests.annotation.chain.disputed_scene import a_willing_person
 from tests.annotation.chain.factories import a_stage, answer, claim_sheet, create_open_campaign, items, points
 from tests.evaluation.data import NOON
+from tests.evaluation.sample_tables import model, store_answers
 from tests.module_world import built_once
 from tests.personas import World
 
@@ -146,6 +147,28 @@ def test_where_a_question_was_not_shown_nothing_is_missing_in_all_cohorts_togeth
     # Two items and three people, of whom one was not asked at one of them: 5 answers in 5 places
     assert (estimate["n_units"], estimate["n_raters"], estimate["n_ratings"]) == (2, 3, 5)
     assert estimate["missing_share"] == 0
+
+
+def test_where_a_model_was_not_led_to_a_question_nothing_is_missing(world: World, stage: Stage) -> None:
+    """Two people are asked why at two items, the model at the first of them: 5 answers in 6 places, one not shown."""
+    why = points("why", 1, 2) | {"show_if": {"field": "good", "in": ["0"]}}
+    stage.sheet = {"fields": [points("good", 0, 1), why]}
+    stage.save()
+    items(stage, 2)
+    opened = create_open_campaign(stage, world.egypt, target=2)
+    for _number in range(2):
+        person = a_willing_person(world.egypt)
+        while sheet := claim_sheet(person, opened, world.egypt):
+            answer(sheet, good="0", why=str(1 + int(sheet.unit.item.key[-3:])))
+    first, second = Unit.objects.filter(item__stage=stage).select_related("item").order_by("item__key")
+    rater = model(world.team, "Near")
+    store_answers(opened, rater, {(first.item, first.target): "1"}, field="why")
+    store_answers(opened, rater, {(second.item, second.target): "1"}, field="good")
+    [row] = report(world, "raters=both&field=why")["rows"]
+    [cell] = row["cells"]
+    [estimate] = cell["estimates"].values()
+    assert (estimate["n_units"], estimate["n_raters"], estimate["n_ratings"]) == (2, 3, 5)
+    assert (estimate["missing_share"], row["missing_of_asked"]) == (0, 0)
 
 
 def test_an_item_of_another_cohorts_culture_is_not_missing_in_all_cohorts_together(world: World, stage: Stage) -> None:
