@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from urllib.parse import urlencode
 
 import numpy as np
 from django.utils.translation import gettext as _
@@ -72,7 +71,7 @@ def in_the_plane(ground: FigureData) -> Figure:
         draw=lambda width: plane.draw(drawing, width),
         words=(*_caption_texts(parts, unknown), *ground.words()),
         links_head=_("Of the model:"),
-        links=tuple((name, urlencode({"run": name}), name == asked) for name in labels),
+        links=tuple((name, ground.with_options("run", name), name == asked) for name in labels),
     )
 
 

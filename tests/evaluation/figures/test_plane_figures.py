@@ -87,6 +87,8 @@ def test_one_model_is_shown_and_the_others_are_a_link_away(benchmark: Benchmark,
     vectors(second_run, {"t0": (1, 2)})
     links = figure(benchmark, "plane", "collection=set-clip@1").links
     assert [(name, shown) for name, _address, shown in links] == [("CLIP", True), ("SigLIP", False)]
+    linked = figure(benchmark, "plane", links[1][1])
+    assert "Collection: Set-Clip, version 1." in linked.words, "not of the newest, which has SigLIP too"
     assert other.rows == (("SigLIP", "Texts, by language", "a", "en", 0.0, 0.0),)
     assert "No value" in other.alt  # a silhouette needs two groups
     assert other.draw(330).height > 0
