@@ -46,6 +46,7 @@ def main_against_text(ground: FigureData) -> Figure:
     drawing = scatter.Scatter(
         tuple(clouds[:MOST]), _("Accuracy, text only"), _("Accuracy, main"), 0.0, 1.0, diagonal=True
     )
+    more = [_("The table has the models beyond the first %(n)s.") % {"n": MOST}] if len(clouds) > MOST else []
     return Figure(
         key="main-text",
         title=_("Accuracy with pictures against text only, by country"),
@@ -56,6 +57,7 @@ def main_against_text(ground: FigureData) -> Figure:
         words=(
             _("Over the instances that have a label and both answers."),
             _("Dotted: y = x. Dashed: least squares, of four points or more."),
+            *more,
             *ground.words(),
         ),
     )

@@ -8,6 +8,7 @@ from benchmarks.models import Benchmark
 from evaluation.figures.figure import Figure
 from evaluation.figures.figure_builder import build_figure, figure_data
 from evaluation.figures.registry import figure_of
+from papers.valueground import figures
 from tests.evaluation.data import NOON
 from tests.evaluation.test_tables_valueground import benchmark, choice
 
@@ -30,6 +31,18 @@ def test_with_pictures_and_without_are_held_over_the_same_instances(benchmark: B
     )  # fmt: skip
     assert "No value" in built_figure.alt  # two countries are too few for a correlation
     assert {"Alpha", "Beta"} <= set(built_figure.draw(760).texts)
+
+
+def test_models_that_are_not_drawn_are_said_to_be_in_the_table(
+    benchmark: Benchmark, choice: Campaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = "The table has the models beyond the first 1."
+    assert said not in figure(benchmark, "main-text").words
+    monkeypatch.setattr(figures, "MOST", 1)
+    built_figure = figure(benchmark, "main-text")
+    assert said in built_figure.words
+    assert {str(row[0]) for row in built_figure.rows} == {"Alpha", "Beta"}
+    assert "Beta" not in built_figure.draw(760).texts
 
 
 def test_the_map_of_a_table_has_its_cells(benchmark: Benchmark, choice: Campaign) -> None:
