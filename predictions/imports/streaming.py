@@ -15,11 +15,31 @@ BLANK = " \t\r\n"
 _DECODER = json.JSONDecoder()
 
 
+class RepeatedKey(Exception):
+    """An object has a key twice, so that one of its values would be lost."""
+
+    def __init__(self, key: str) -> None:
+        super().__init__(key)
+        self.key = key
+
+
+def _refuse_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in values:
+            raise RepeatedKey(key)
+        values[key] = value
+    return values
+
+
+_STRICT = json.JSONDecoder(object_pairs_hook=_refuse_repeats)
+
+
 class _Text:
     """Text that is read as far as it is needed."""
 
-    def __init__(self, file: BinaryIO) -> None:
-        self._file = file
+    def __init__(self, file: BinaryIO, json_decoder: json.JSONDecoder) -> None:
+        self._file, self._json = file, json_decoder
         self._decoder = codecs.getincrementaldecoder("utf-8-sig")()
         self._held, self._at, self._ended = "", 0, False
 
@@ -57,7 +77,7 @@ class _Text:
         size = CHUNK
         while True:
             try:
-                value, end = _DECODER.raw_decode(self._held, self._at)
+                value, end = self._json.raw_decode(self._held, self._at)
             except (ValueError, RecursionError):
                 end = len(self._held)
             if end < len(self._held):  # a value is always followed by something, so a number is whole
@@ -68,10 +88,11 @@ class _Text:
             size *= 2  # so that a long value is not read again and again
 
 
-def elements(file: BinaryIO, names: Collection[str] = ()) -> Iterator[tuple[str, Any]]:
+def elements(file: BinaryIO, names: Collection[str] = (), *, strict: bool = False) -> Iterator[tuple[str, Any]]:
     """Each element of the array at the top, under ""; or, of an object, each element of the arrays called so, under
-    their name, and every other value whole, under its own. Raises SourceProblem for what is no JSON."""
-    text = _Text(file)
+    their name, and every other value whole, under its own. Raises SourceProblem for what is no JSON, and with `strict`
+    RepeatedKey for a value in which an object has a key twice."""
+    text = _Text(file, _STRICT if strict else _DECODER)
     if text.take("["):
         yield from (("", one) for one in _array(text))
         return

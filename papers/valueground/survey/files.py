@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from annotation.imports.source import rows
 from benchmarks.imports.problems import RowProblem, SourceProblem
 from papers.valueground.survey_labels import prefix
-from predictions.imports.streaming import elements
+from predictions.imports.streaming import RepeatedKey, elements
 
 KINDS = ("codebook", "metadata", "adjustment", "counts")
 MAXIMUM_QUESTIONS = 5000
@@ -83,15 +83,20 @@ def is_json(file: BinaryIO) -> bool:
 
 
 def members(file: BinaryIO) -> Iterator[tuple[str, str, Any]]:
-    """Place, key and value of each entry of a JSON object. Raises SourceProblem, also for a key that occurs twice."""
+    """Place, key and value of each entry of a JSON object. Raises SourceProblem, also for a key that occurs twice in
+    the file or within an entry: of two counts of a country the first would be lost."""
     keys: set[str] = set()
-    for number, (key, value) in enumerate(elements(file), start=1):
-        if not key:
-            raise SourceProblem(_("The file must be one JSON object with the questions' keys."))
-        if key in keys:
-            raise SourceProblem(_("“%(key)s” occurs twice in the file. Delete one of them.") % {"key": key[:60]})
-        keys.add(key)
-        yield _("entry %(number)s, %(key)s") % {"number": number, "key": key[:60]}, key, value
+    try:
+        for key, value in elements(file, strict=True):
+            if not key:
+                raise SourceProblem(_("The file must be one JSON object with the questions' keys."))
+            if key in keys:
+                raise SourceProblem(_("“%(key)s” occurs twice in the file. Delete one of them.") % {"key": key[:60]})
+            keys.add(key)
+            yield _("entry %(number)s, %(key)s") % {"number": len(keys), "key": key[:60]}, key, value
+    except RepeatedKey as repeated:
+        text = _("“%(key)s” occurs twice in entry %(number)s of the file. Delete one of them.")
+        raise SourceProblem(text % {"key": repeated.key[:60], "number": len(keys) + 1}) from repeated
 
 
 def parse_codebook(file: BinaryIO, name: str) -> tuple[list[CodebookEntry], list[str], list[FileFault]]:

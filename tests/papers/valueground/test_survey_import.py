@@ -10,6 +10,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from benchmarks.models import Benchmark
+from benchmarks.rules.label_sets.contract import LabelSetSpec, LabelSpec
+from benchmarks.services.label_sets import store
 from jobs.models import Job
 from jobs.services import runner
 from papers.valueground.survey.models import OptionPair, Survey, SurveyCount, SurveyQuestion
@@ -173,6 +175,7 @@ def test_a_fault_names_file_row_and_reason_and_nothing_is_stored(
         ("[1, 2]", "one JSON object"),
         ('{"Q1": {"question": "x"', "not whole JSON"),
         ('{"Q1": {"question": "x"}, "Q1": {"question": "y"}}', "“Q1” occurs twice in the file"),
+        ('{"Q1": {"question": "x", "choices": {"1": "a", "1": "b"}}}', "“1” occurs twice in entry 1 of the file"),
         ("question,text,code\n", "no question"),
         ("question,text,code\nQ1,x,1\n", "The column “label” is missing"),
         ("PK\x03\x04", "a zip"),
@@ -181,6 +184,35 @@ def test_a_fault_names_file_row_and_reason_and_nothing_is_stored(
 def test_a_file_that_cannot_be_read_is_refused(world: World, benchmark: Benchmark, text: str, message: str) -> None:
     job = upload(world.client(world.owner), benchmark, {"codebook": text}, state="failed")
     assert message in job.error
+
+
+def test_of_two_counts_of_a_country_in_one_entry_none_is_lost_unseen(world: World, benchmark: Benchmark) -> None:
+    counts = '{"Q2": {"Kenya": {"1": 3}}, "Q10": {"Japan": {"1": 5}, "Brazil": {"1": 6}, "Japan": {"2": 9}}}'
+    job = upload(world.client(world.owner), benchmark, {**EIGHT, "counts": counts}, state="failed")
+    assert "“Japan” occurs twice in entry 2 of the file" in job.error
+    assert not Survey.objects.exists()
+
+
+def test_the_same_counts_are_read_again_with_other_rules_or_a_newer_label_set(
+    world: World, benchmark: Benchmark
+) -> None:
+    client = world.client(world.owner)
+    first, second = ({"counts": {"Q10": {name: {"1": n}}}} for name, n in (("Japan", 5), ("Brazil", 6)))
+    upload(client, benchmark, {**EIGHT, **first})
+    upload(client, benchmark, second, keep_counts="on")
+    job = upload(client, benchmark, second, keep_counts="on")
+    assert job.result["notes"] == ["The newest version rests on these files already. Nothing was changed."]
+    upload(client, benchmark, second)
+    newest = SurveyCount.objects.filter(question__survey__version=3)
+    assert [row.label.text for row in newest] == ["Brazil"], "counts of before no longer stay"
+
+    both = {"counts": {"Q10": {"Japan": {"1": 5}, "Narnia": {"1": 7}}}}
+    for version, names in ((4, ("Japan",)), (5, ("Japan", "Narnia"))):
+        labels = tuple(LabelSpec(key=name.lower(), text=name) for name in names)
+        store(world.team, LabelSetSpec("lands", "Lands", "other", labels), world.owner)
+        upload(client, benchmark, both, label_set="lands", skip_countries="on")
+        rows = SurveyCount.objects.filter(question__survey__version=version)
+        assert sorted(row.label.text for row in rows) == list(names)
 
 
 def test_countries_outside_the_set_can_be_left_out(world: World, benchmark: Benchmark) -> None:

@@ -20,7 +20,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from benchmarks.models import Benchmark, Label
-from benchmarks.queries.label_sets import spec_of
+from benchmarks.queries.label_sets import find_set, spec_of
 from benchmarks.recipes.contract import slug
 from benchmarks.rules.label_sets.contract import LabelSetSpec, fold, spellings
 from benchmarks.rules.label_sets.countries import country_code
@@ -42,6 +42,8 @@ from predictions.services.files.uploads import delete_file, digest_of, job_error
 KIND = "import_survey"
 REPORTED_FAULTS = 500
 MAXIMUM_COUNTS = 1_000_000
+COUNT_RULES = ("keep_counts", "skip_countries")
+"""Settings that decide which counts a version has of the same file; stored with it."""
 
 
 @dataclass(frozen=True)
@@ -102,11 +104,13 @@ def _is_unchanged(work: JobContext, survey: Survey | None, survey_settings: Surv
     )
     chosen = asdict(survey_settings)
     same_texts = all(getattr(survey, name) == chosen[name] for name in ("name", "terms", "citation"))
-    with_counts = "counts" in work.params["files"]
-    same_counts = survey.weighted == survey_settings.weighted and (
-        survey.label_set is None or survey.label_set.key == survey_settings.label_set
-    )
-    return same_files and same_texts and (same_counts or not with_counts)
+    if "counts" not in work.params["files"]:
+        return same_files and same_texts
+    newest_set = find_set(survey.benchmark.team, survey_settings.label_set)
+    same_set = survey.label_set is None or survey.label_set == newest_set  # one more country may be in the newest
+    former_rules = survey.files.get("counts", {})
+    same_rules = all(former_rules.get(name, chosen[name]) == chosen[name] for name in COUNT_RULES)
+    return same_files and same_texts and same_set and same_rules and survey.weighted == survey_settings.weighted
 
 
 class _Reader:
@@ -301,6 +305,8 @@ def _header(work: JobContext, reader: _Reader, benchmark: Benchmark, base: Surve
     """The version's own row, not saved."""
     stored = {kind: {"name": x["name"], "sha256": x["sha256"]} for kind, x in work.params["files"].items()}
     name, content = reader.settings.name, reader.content
+    if "counts" in stored:
+        stored["counts"] |= {rule: getattr(reader.settings, rule) for rule in COUNT_RULES}
     new_counts = content.counts is not None
     return Survey(
         benchmark=benchmark,
