@@ -1,5 +1,6 @@
 """GlobalRG's tables of boxes from the database: what was collected, and where models see it."""
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -192,6 +193,24 @@ def test_table_4_by_hand(world: World, benchmark: Benchmark) -> None:
     draw(again, world.egypt, world.nour, copies[0], WHOLE)  # a second verifier
     assert cells(table(benchmark, "collected", "pairs=verifiers"), "Egypt")["Human IoU"].shown == "0.50"
     assert cells(table(benchmark, "collected"), "Egypt")["Human IoU"].shown == "0.54"  # (1 + 1/2) / 2 and 1/3
+
+
+def test_columns_of_a_file_that_are_no_number_and_no_box_leave_table_4_standing(
+    world: World, benchmark: Benchmark
+) -> None:
+    _campaign, items = a_small_set(world, benchmark)
+    for item, count in zip(items, (4, "many"), strict=False):
+        ItemFact.objects.create(item=item, key="objects", value=count, source="import")
+    columns = {"koshari": json.dumps(box_answer(LEFT)), "tabla": "upper left", "galabeya": "[[0, 0, 1]]"}
+    again, copies = create_open_campaign(
+        world, benchmark.stages.get(key="verification"),
+        {key: ("Egypt", {"first_box": text}) for key, text in columns.items()},
+    )  # fmt: skip
+    for copy in copies:
+        draw(again, world.egypt, world.tarek, copy, MIDDLE)
+    egypt = cells(table(benchmark, "collected"), "Egypt")
+    assert [cell.shown for cell in egypt.values()] == ["3", "0.250", "4.000", "0.33"]
+    assert egypt["Human IoU"].estimate is not None and egypt["Human IoU"].estimate.n_units == 1
 
 
 def settle(item: Item, box: Box | None) -> None:

@@ -7,6 +7,7 @@ first box, which stands with the item: what was settled does not change how far 
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from django.utils.translation import gettext_lazy, ngettext
 from annotation.queries.resolutions import resolved_answers
 from annotation.services.review.outcomes import facts_of
 from benchmarks.models import Benchmark
+from benchmarks.rules.filters.contract import is_number
 from benchmarks.rules.label_sets.countries import country_code
 from benchmarks.rules.label_sets.globalrg import GROUNDING
 from evaluation.metrics import boxes, proportions, resampling
@@ -319,7 +321,7 @@ def build_collected(inputs: TableInputs) -> Table:
     for country in sorted({country for country, _box in gold.values()}, key=_by_region):
         items = {pk: box for pk, (of, box) in gold.items() if of == country}
         area = [(box[2] - box[0]) * (box[3] - box[1]) for box in items.values()]
-        objects = [float(facts[pk]["objects"]) for pk in items if "objects" in facts.get(pk, {})]
+        objects = [float(count) for pk in items if is_number(count := facts.get(pk, {}).get("objects"))]
         columns_data = (
             (Estimate.of_count(len(items)), "concepts", 0),
             (_mean(area, "box / image"), "ratio", 3),
@@ -354,7 +356,7 @@ def _human(inputs: TableInputs) -> dict[str, list[float]]:
         for answer in inputs.answers("verification", "box", ("person",)):
             place = answer.thing.pk, _country(answer)
             drawn[place] += read_boxes(answer.answer)[:1]
-            first[place] = read_boxes(answer.thing.context.get("first_box"))[:1]
+            first[place] = _first_box(answer.thing.context)
     except MissingData:
         return {}
     overlaps_by_country: dict[str, list[float]] = defaultdict(list)
@@ -363,6 +365,16 @@ def _human(inputs: TableInputs) -> dict[str, list[float]]:
         if one and others:
             overlaps_by_country[place[1]].append(float(np.mean([boxes.overlap(one, [box]) for box in others])))
     return overlaps_by_country
+
+
+def _first_box(context: Mapping[str, Any]) -> list[Box]:
+    """The box that stands with an item, at most one; a column of a file may have it as JSON. What is no box is none."""
+    stored = context.get("first_box")
+    try:
+        [[left, top, right, bottom], *_more] = read_boxes(json.loads(stored) if isinstance(stored, str) else stored)
+    except (KeyError, TypeError, ValueError):
+        return []
+    return [[left, top, right, bottom]] if left < right and top < bottom else []
 
 
 COUNTED = (THRESHOLD, STRICT, NO_BOX)
