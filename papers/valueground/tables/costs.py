@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 import numpy as np
-from django.db.models import Count, Q, Sum
+from django.db.models import Count, Max, Q, Sum
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -162,6 +162,13 @@ def _judging_costs(inputs: TableInputs, items: set[int]) -> Mapping[int, float |
     return {item: None if without or spent is None else float(spent) for item, spent, without in counted}
 
 
+def build_state(benchmark: Benchmark) -> list[object]:
+    """What changes with every build that ends: no run and no answer says so."""
+    ended = Build.objects.filter(plan__benchmark=benchmark, state__in=ENDED)
+    numbers = ended.aggregate(n=Count("pk"), newest=Max("ended_at"))
+    return [numbers["n"], str(numbers["newest"])]
+
+
 COSTS = TableSpec(
     "table-3",
     "Table 3",
@@ -170,4 +177,5 @@ COSTS = TableSpec(
     build_costs,
     (COST, REVISIONS),
     code_texts=dict(BuildPlan.Configuration.choices),
+    state=build_state,
 )
