@@ -53,12 +53,13 @@ def box_selection(catalogue: Catalogue, params: QueryDict, zone: tzinfo) -> Sele
 def boxes_context(catalogue: Catalogue, selection: Selection) -> dict[str, Any]:
     """For templates/evaluation/boxes.html: people among themselves by cohort, and each model beside people."""
     cohorts, models = _boxes_by_rater(selection)
+    of_calls, names = call_statistics(selection), VariantNames(catalogue.benchmark)
+    models = {pk: {} for pk in of_calls} | models  # one that drew nothing readable is not left out in silence
     people: dict[int, dict[int, Boxes]] = defaultdict(dict)
     for drawn in cohorts.values():
         for unit, answers in drawn.items():
             people[unit] |= answers
     raters = Rater.objects.in_bulk(list(models))
-    of_calls, names = call_statistics(selection), VariantNames(catalogue.benchmark)
     people_rows = tuple(
         Row(catalogue.cohorts[pk].name, (_overlap(people_overlap(cohorts.get(pk, {}).values()), of_people=True),))
         for pk in selection.cohorts

@@ -8,6 +8,7 @@ from annotation.models import Annotation, Campaign
 from annotation.services.campaigns import lifecycle
 from benchmarks.models import Item, Stage
 from evaluation.reports.boxes_page import model_overlap, people_overlap
+from predictions.models import Run
 from tests.annotation.chain.factories import create_open_campaign
 from tests.annotation.files.test_answer_files import import_answers as answers_come
 from tests.evaluation.data import an_open_campaign
@@ -121,6 +122,18 @@ def test_the_page_of_models_compares_the_answers_that_are_asked_for(world: World
     assert people_of("condition=generated&counted=all") == ("0.00", "n = 1 × 2")
     assert people_of("since=2026-03-01&until=2026-03-09") == ("0.75", "n = 2 × 2")
     assert people_of("until=2026-03-08")[0] == people_of("since=2026-03-02")[0] == "none"
+
+
+def test_a_model_whose_boxes_could_not_be_read_has_a_row(world: World, campaign: Campaign) -> None:
+    outside = [
+        {"image_id": item.key, "category_id": 1, "bbox": (400, 300, 50, 50), "score": 0.9} for item in world.items
+    ]
+    file = store_file(json.dumps(outside).encode())
+    assert import_file(world, campaign, file, key="image_id", field="box", model="GLIP").state == "done"
+    Run.objects.update(withdrawn_at=None)  # a run of files without an answer makes room; a live one stands
+    [row] = page(world, "models").context["models"]["groups"][0]["rows"]
+    overlap, left_out = row["cells"]
+    assert (row["name"], overlap["number"].get("value"), left_out["text"]) == ("GLIP", None, "3")
 
 
 def test_a_picture_that_nobody_drew_for_is_not_left_out(world: World, campaign: Campaign) -> None:
