@@ -481,10 +481,8 @@ def test_chosen_concepts_narrow_the_questions_as_they_narrow_the_answers(study: 
     profile = study.table("profile", "concept=rice")
     assert [str(row.label) for row in profile.rows] == ["Brazil", "All"]
     assert [str(cell(profile, "All", name).text) for name in ("Questions", "Answers")] == ["1", "3"]
-    facets = study.table("answers", "concept=rice")
-    assert [str(row.label) for row in facets.rows] == ["food"]
-    kinds = study.table("sub-categories", "concept=rice")
-    assert [str(row.label) for row in kinds.rows] == ["Taste"]
+    for key, label in (("answers", "food"), ("sub-categories", "Taste")):
+        assert [str(row.label) for row in study.table(key, "concept=rice").rows] == [label]
 
 
 def test_skips_are_those_of_the_chosen_concepts_and_of_items_in_use(study: Study) -> None:
@@ -497,7 +495,6 @@ def test_skips_are_those_of_the_chosen_concepts_and_of_items_in_use(study: Study
     def shown(query: str = "") -> list[str]:
         return [str(one.text) for one in study.table("skips", query).rows[-1].cells[:2]]
 
-    assert shown() == ["3", "2"]
-    assert shown("concept=rice") == ["2", "1"]
+    assert (shown(), shown("concept=rice")) == (["3", "2"], ["2", "1"])
     Item.objects.filter(pk=items["q1"].pk).update(withdrawn_at=NOON, withdrawn_because="by_hand")
     assert shown() == ["2", "1"]

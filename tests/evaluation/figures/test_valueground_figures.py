@@ -33,14 +33,14 @@ def test_with_pictures_and_without_are_held_over_the_same_instances(benchmark: B
     assert {"Alpha", "Beta"} <= set(built_figure.draw(760).texts)
 
 
-def test_models_that_are_not_drawn_are_said_to_be_in_the_table(
+def test_a_sentence_names_the_table_for_models_that_are_not_drawn(
     benchmark: Benchmark, choice: Campaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    said = "The table has the models beyond the first 1."
-    assert said not in figure(benchmark, "main-text").words
+    sentence = "The table has the models beyond the first 1."
+    assert sentence not in figure(benchmark, "main-text").words
     monkeypatch.setattr(figures, "MOST", 1)
     built_figure = figure(benchmark, "main-text")
-    assert said in built_figure.words
+    assert sentence in built_figure.words
     assert {str(row[0]) for row in built_figure.rows} == {"Alpha", "Beta"}
     assert "Beta" not in built_figure.draw(760).texts
 
