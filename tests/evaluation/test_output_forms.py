@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.db import connection, transaction
+from django.db import connection
 from django.test import Client
 
 from evaluation.figures.general import GENERAL
@@ -23,6 +23,7 @@ from predictions.services.knowledge import indexes
 from tests.evaluation.output_forms import check_files, check_rows, figure_forms, figures_page, table_forms
 from tests.filling.public_client import PublicDoor
 from tests.filling.studies import STUDIES
+from tests.module_world import undone_at_the_end
 from tests.personas import World, make_world
 from tests.predictions.knowledge.colours import Colours
 
@@ -55,14 +56,8 @@ def module_world(django_db_setup: None, django_db_blocker: Any, tmp_path_factory
 
         patch.setattr(settings, "VECTORS_ROOT", Path(tmp_path_factory.mktemp("vectors")))
         patch.setattr(indexes, "encoder_of", lambda _index: Colours())
-        atomic = transaction.atomic()
-        atomic._from_testcase = True  # type: ignore[attr-defined]
-        atomic.__enter__()
-        try:
+        with undone_at_the_end():
             yield make_world()
-        finally:
-            transaction.set_rollback(True)
-            atomic.__exit__(None, None, None)
 
 
 @pytest.fixture(scope="module")
