@@ -202,13 +202,11 @@ def draw_raters(
     whole = score(np.ones(number.size)) if number.size else np.full(sizes.answers.shape, np.nan)
     rng = np.random.default_rng(seed)
     drawn = np.full((draws if n >= MIN_CLUSTERS else 0, sizes.answers.size), np.nan)
-    scored: dict[bytes, Floats] = {}  # of few raters the same ones are drawn again and again
-    for row in drawn:
+    first_row: dict[bytes, int] = {}  # of few raters the same ones are drawn again and again
+    for at, row in enumerate(drawn):
         times = np.bincount(rng.integers(0, n, n), minlength=n).astype(np.float64)
-        same = times.tobytes()
-        if same not in scored:
-            scored[same] = score(times[number])
-        row[:] = scored[same]
+        same = first_row.setdefault(times.tobytes(), at)
+        row[:] = score(times[number]) if same == at else drawn[same]
     return RankedScores(whole, drawn, sizes, seed, level, groups)
 
 
