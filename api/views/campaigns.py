@@ -17,6 +17,7 @@ from annotation.forms.campaigns import CampaignForm
 from annotation.models import Assignment, Campaign, CampaignCohort
 from annotation.queries.answers import answers_left_out
 from annotation.queries.coverage import CoverageFilter, coverage_page
+from annotation.services.answers.submit import ANSWERED
 from annotation.services.campaigns import lifecycle
 from api.protocol.contents import check_form, form_data, problem, step
 from api.protocol.operations import PAGING, operation, query_parameter
@@ -34,8 +35,6 @@ from people.models import Cohort, Consent, Rater, User
 TEXTS = ("name", "summary", "state", "conditions")
 TIMES = ("opens_on", "closes_on", "created_at", "opened_at", "closed_at")
 CHOSEN = ("name", "summary", "opens_on", "closes_on", "conditions")
-State = Assignment.State
-ANSWERED = (State.SUBMITTED, State.RETURNED, State.ACCEPTED, State.REJECTED)
 COVERAGE = (
     query_parameter("by", "concept or item."),
     query_parameter("show", "missing or holes; all without it."),
