@@ -258,9 +258,11 @@ def _with_parts(sheets: Mapping[int, DerivationSource]) -> dict[int, DerivationS
     for pk, sheet_source in sheets.items():
         own = [originals[original] for original in sorted(made_of.get(pk, ())) if original in originals]
         pictures = sheet_source.context.get("pictures")
-        keys = {role: row.get("key") for role, row in pictures.items()} if isinstance(pictures, Mapping) else {}
-        found = {role: _original(own, str(key), sheet_source.images.get(role)) for role, key in keys.items()}
-        parts = {role: original for role, original in found.items() if original is not None}
+        rows = pictures if isinstance(pictures, Mapping) else {}
+        originals_by_role = {
+            role: _original(own, str(row.get("key")), sheet_source.images.get(role)) for role, row in rows.items()
+        }
+        parts = {role: original for role, original in originals_by_role.items() if original is not None}
         with_parts[pk] = replace(sheet_source, parts=parts if pk in made_of else None)
     return with_parts
 
