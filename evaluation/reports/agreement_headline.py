@@ -40,7 +40,7 @@ def _question(report: AgreementReport, language: str) -> list[str]:
 def _pooled_sentence(rows: Sequence[QuestionRow]) -> list[str]:
     """People of all cohorts together, where they have a value."""
     values = [(_first(row.estimates), row) for row in rows if row.cohort.pk == POOLED]
-    text = _("%(measure)s is %(value)s over all cohorts together.")
+    text = _("%(measure)s is %(value)s among the people of all cohorts together.")
     return [
         text % {"measure": _measure(row), "value": format_number(value)} for value, row in values if value is not None
     ]
@@ -76,4 +76,4 @@ def _range_sentence(measure: str, values: Sequence[tuple[float, str]]) -> str:
     if words["low"] == words["high"]:
         words["lowest"] = get_text_list([name for _value, name in values], _("and"))
         return _("%(measure)s is %(low)s in %(lowest)s.") % words
-    return _("%(measure)s lies between %(low)s (%(lowest)s) and %(high)s (%(highest)s).") % words
+    return _("%(measure)s within a cohort lies between %(low)s (%(lowest)s) and %(high)s (%(highest)s).") % words

@@ -203,7 +203,7 @@ def rank_band(places: tuple[int, int] | None, count: int) -> str:
     first, last = places
     if first == last:
         return _("Rank %(place)s of %(count)s") % {"place": first, "count": count}
-    return _("%(first)s to %(last)s of %(count)s") % {"first": first, "last": last, "count": count}
+    return _("Rank %(first)s to %(last)s of %(count)s") % {"first": first, "last": last, "count": count}
 
 
 def comparison_cell(estimate: Estimate, **more: Any) -> Cell:

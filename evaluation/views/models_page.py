@@ -70,11 +70,13 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
     shown = comparison_filters(catalogue, report.selection, own, get_language() or "en", offered)
     query = urlencode(report.selection.to_params() + list(page_options(request.GET, MODELS_OPTIONS).items()))
     campaign = report.selection.campaigns[-1]
+    named = (stage for stage in catalogue.stages if stage.key == report.selection.stage)
+    of_several = next(named) if len(catalogue.stages) > 1 else None
     context |= (
         models_context(report, get_language() or "en")
         | shown
         | cached_state(state, zone)
-        | {"query": query, "campaign": campaign, "report": report}
+        | {"query": query, "campaign": campaign, "report": report, "stage_of_several": of_several}
     )
     return render(request, "evaluation/models.html", context)
 

@@ -7,7 +7,7 @@ from django.db.models import F
 
 from annotation.models import Annotation, Assignment, Campaign, CampaignCohort, Participation, Rating, Tally, Unit
 from annotation.services.campaigns import lifecycle
-from benchmarks.models import Item
+from benchmarks.models import Item, Stage
 from people.models import Cohort, Rater, User
 from people.services.raters import rater_of
 from tests.personas import World
@@ -17,10 +17,15 @@ Table = Mapping[tuple[str, Item], str]  # (user's e-mail, item) -> code
 
 
 def an_open_campaign(
-    world: World, *, target: int = 2, name: str = "Round one", cohorts: Iterable[Cohort] = ()
+    world: World,
+    *,
+    target: int = 2,
+    name: str = "Round one",
+    cohorts: Iterable[Cohort] = (),
+    stage: Stage | None = None,
 ) -> Campaign:
     asked = dict.fromkeys(cohorts or (world.egypt, world.brazil), target)
-    campaign = lifecycle.create(world.stage, name, world.owner, asked)
+    campaign = lifecycle.create(stage or world.stage, name, world.owner, asked)
     lifecycle.open_campaign(campaign, world.owner, NOON)
     return campaign
 

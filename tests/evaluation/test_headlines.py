@@ -50,7 +50,7 @@ def test_headline_names_the_lowest_and_the_highest_cohort(world: World, rated: C
     natural = of_condition(world.items, "natural")
     table(rated, world.brazil, natural[5:10], {world.bia: "11223", world.caio: "11223"})
     words = headline(world)
-    assert words == f"Alpha, ordinal lies between {shown['Egypt']} (Egypt) and 1.00 (Brazil)."
+    assert words == f"Alpha, ordinal within a cohort lies between {shown['Egypt']} (Egypt) and 1.00 (Brazil)."
     assert not re.search("good|moderate|poor|low |high ", words), "it has no words of grade"
 
 
@@ -93,14 +93,14 @@ def row(pk: int, value: float | None) -> Any:
 
 def test_row_of_all_cohorts_together_is_no_cohort_without_a_value() -> None:
     rows = [row(POOLED, None), row(1, 0.5), row(2, 0.6)]
-    between = "Alpha, nominal lies between 0.50 (Cohort 1) and 0.60 (Cohort 2)."
+    between = "Alpha, nominal within a cohort lies between 0.50 (Cohort 1) and 0.60 (Cohort 2)."
     assert (_pooled_sentence(rows), _cohort_sentences(rows)) == ([], [between])
     assert _cohort_sentences([*rows, row(3, None)]) == [between, "1 cohort has no value there."]
 
 
 def test_all_cohorts_have_a_value_where_no_cohort_has_one() -> None:
     rows = [row(POOLED, 0.5), row(1, None), row(2, None)]
-    assert _pooled_sentence(rows) == ["Alpha, nominal is 0.50 over all cohorts together."]
+    assert _pooled_sentence(rows) == ["Alpha, nominal is 0.50 among the people of all cohorts together."]
     assert _cohort_sentences(rows) == []
 
 

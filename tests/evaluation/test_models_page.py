@@ -18,7 +18,7 @@ from tests.chains.link_client import text_of
 from tests.evaluation import simulated_study
 from tests.evaluation.data import an_open_campaign
 from tests.evaluation.simulation import Study, StudyDesign, draw
-from tests.personas import World
+from tests.personas import World, make_items
 
 SMALL = StudyDesign(images=40, cohorts=4, raters=5)
 
@@ -157,6 +157,20 @@ def test_without_a_model_the_page_says_what_to_do(world: World) -> None:
     assert "No model has answered yet. Run a model on a campaign, or import its answers." in page
     assert f"/b/sea-and-river/campaigns/{opened.pk}/answers/import/" in page
     assert world.client(world.mara).get("/b/sea-and-river/models.json").json()["models"] == []
+
+
+def test_without_a_model_the_page_names_the_stage_among_several(world: World) -> None:
+    """The board may count answers of models to another stage, so "no model has answered" would not be true."""
+    world.add_items(2)
+    an_open_campaign(world)
+    first = world.stage
+    shown = {"display": first.display, "layout": first.layout, "sheet": first.sheet}
+    stage = world.benchmark.stages.create(key="next", name="Next", position=9, **shown)
+    make_items(stage, 2)
+    an_open_campaign(world, stage=stage)
+    for key, name in ((first.key, first.name), ("next", "Next")):
+        page = text_of(world.client(world.mara).get(f"/b/sea-and-river/models/?stage={key}").content.decode())
+        assert f"No model has answered the stage “{name}” yet. Run a model on a campaign" in page
 
 
 def test_invalid_selection_is_reported(world: World, campaign: Campaign) -> None:

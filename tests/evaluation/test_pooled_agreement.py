@@ -204,7 +204,7 @@ def test_an_item_of_another_cohorts_culture_is_not_missing_in_all_cohorts_togeth
 
 def test_page_of_a_stage_without_a_target_opens_with_the_value_of_all_cohorts(world: World, campaign: Campaign) -> None:
     page = world.client(world.mara).get(f"/b/{world.benchmark.slug}/agreement/?stage=pairs").content.decode()
-    assert "No cohort has a value" not in page and "over all cohorts together." in page
+    assert "No cohort has a value" not in page and "among the people of all cohorts together." in page
 
 
 @pytest.mark.parametrize("has_target", [False, True])
