@@ -247,3 +247,23 @@ def until_sent(page: Page) -> None:
 def until_seen(page: Page) -> None:
     """A refused answer that came back takes no key and no click at once: they were meant for the sheet it replaced."""
     page.wait_for_timeout(700)
+
+
+# The key of an option, and the words of the option over it.
+COVERED_KEYS = """() => [...document.querySelectorAll('label > kbd')].filter((key) => {
+  const box = key.getBoundingClientRect();
+  if (!box.width || !key.checkVisibility({ visibilityProperty: true, opacityProperty: true })) return false;
+  return [...key.parentElement.children].some((part) => {
+    if (part === key || part.matches('input, select, textarea')) return false;
+    const words = document.createRange();
+    words.selectNodeContents(part);
+    return [...words.getClientRects()].some((line) => line.width > 1 && line.left < box.right - 1 &&
+      line.right > box.left + 1 && line.top < box.bottom - 1 && line.bottom > box.top + 1);
+  });
+}).map((key) => key.parentElement.textContent.trim().slice(0, 110))"""
+
+
+def covered_keys(page: Page) -> list[str]:
+    """Options whose words lie over their key."""
+    options: list[str] = page.evaluate(COVERED_KEYS)
+    return options

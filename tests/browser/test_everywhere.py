@@ -12,7 +12,7 @@ from annotation.models import Annotation, Campaign
 from benchmarks.models import Benchmark, Stage
 from people.models import User
 from people.services import links
-from tests.browser.conftest import DESKTOP, PHONE, axe_violations
+from tests.browser.conftest import DESKTOP, PHONE, axe_violations, covered_keys
 from tests.personas import World
 from tests.samples import build
 from tests.test_strangers import every_route, path_of
@@ -117,6 +117,7 @@ def complaints(page: Page, phone: bool) -> Iterator[str]:
     wide = page.evaluate("document.documentElement.scrollWidth")
     if wide > page.evaluate("innerWidth"):
         yield f"{wide} pixels wide"
+    yield from (f"words over a key: {option}" for option in covered_keys(page))
     if phone:
         yield from (f"small: {one}" for one in page.evaluate(TARGETS))
 

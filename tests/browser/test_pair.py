@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 
 from annotation.models import Annotation, Campaign
 from people.models import User
-from tests.browser.conftest import PHONE
+from tests.browser.conftest import PHONE, covered_keys
 from tests.browser.stage_setup import apply_recipe_stage, create_items, create_open_campaign
 from tests.browser.test_rating import answered, find_violations, wait_for_images
 from tests.personas import World
@@ -132,7 +132,7 @@ def test_a_pair_in_arabic_does_not_mirror(
     page.keyboard.press("2")
     a, b = (page.locator(f"[data-side={side}] img").first.bounding_box() for side in "ab")
     assert a["x"] < b["x"]
-    assert too_narrow(page) == []
+    assert too_narrow(page) == [] and covered_keys(page) == []
     shot(page, f"pair-ar-{'phone' if how else 'desktop'}")
 
 
