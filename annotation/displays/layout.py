@@ -9,6 +9,7 @@ from django.utils.safestring import SafeString
 
 from annotation.fields.contract import ConfigError, Shown, Text, localise, reject_unknown_keys, require, require_text
 from benchmarks.recipes.registry import translate_name
+from benchmarks.rules.derivations.context_values import context_value
 
 
 @dataclass(frozen=True)
@@ -146,7 +147,7 @@ def labelled_texts(named: tuple[LabelledKey, ...], shown: Shown, language: str) 
 
 
 def _values(key: str, shown: Shown, language: str) -> Sequence[str]:
-    values = texts_of(shown.context.get(key))
+    values = texts_of(context_value(shown.context, key))
     if key in LISTS:
         values = texts_of([part for value in values for part in value.split("|")])
     return [translate_name(value, language) for value in values] if key in NAMES else values

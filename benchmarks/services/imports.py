@@ -33,7 +33,7 @@ from benchmarks.services import item_changes, storage
 from benchmarks.services.images import ImageRefused, TeamPictures, store_image
 from benchmarks.services.intake.picture_hashes import needs_hashes, store_hash
 from benchmarks.services.intake.web_pictures import WebPictures
-from benchmarks.services.picture_arrangement import arrange
+from benchmarks.services.picture_arrangement import arrange, is_arranged
 from benchmarks.services.row_import import PreparedRow, import_batch
 from jobs.models import Job, record
 from jobs.services import lifecycle as jobs
@@ -252,10 +252,10 @@ def _import_rows(work: JobContext, stage: Stage, source: Source) -> None:
 
 
 def _arrange_near_duplicates(work: JobContext, stage: Stage) -> None:
-    """Look-alikes side by side, in items whose pictures are not those that were laid out last."""
-    for item in stage.items.filter(withdrawn_at=None).annotate(pictures=Count("images")).iterator(200):
-        laid = sum(len(group) for group in item.context.get("groups", []))
-        if laid == item.pictures:
+    """Lay out the pictures of items whose pictures are not those that were laid out last."""
+    items = stage.items.filter(withdrawn_at=None).select_related("stage").annotate(pictures=Count("images"))
+    for item in items.iterator(200):
+        if is_arranged(item, item.pictures):
             continue
         work.beat()
         try:

@@ -128,7 +128,7 @@ def items_by_key(stage: Stage, keys: Sequence[str]) -> dict[str, Item]:
 
 def _arrange(item_ids: Sequence[int]) -> None:
     """Place the pictures of sets beside similar ones, as an import does at its end."""
-    for item in Item.objects.filter(pk__in=item_ids, withdrawn_at=None).order_by("pk"):
+    for item in Item.objects.filter(pk__in=item_ids, withdrawn_at=None).select_related("stage").order_by("pk"):
         try:
             arrange(item)
         except TooManyPictures as error:

@@ -1,12 +1,13 @@
-"""Lay an item's pictures out as look-alikes, when a set was imported or derived."""
+"""Lay an item's pictures out as look-alikes, when a set was imported or derived for a question about duplicates."""
 
+import re
 from collections.abc import Iterator
 
 from PIL import Image as Pillow
 
 from benchmarks.images import perceptual_hash, pictures
 from benchmarks.images.perceptual_hash import Fingerprint
-from benchmarks.models import Item
+from benchmarks.models import Item, Stage
 from benchmarks.services import storage
 from benchmarks.services.derivatives import derivative
 
@@ -16,12 +17,39 @@ WIDTH = 240  # the thumbnails that the contact sheet shows: made here, so that n
 def arrange(item: Item, threshold: float = perceptual_hash.ALIKE) -> None:
     """Write `groups` and `near` into the item's context. One picture is in memory at a time; running it twice is safe.
 
-    Pictures that cannot be read stand alone. Raises lookalikes.TooMany, and then nothing is written.
+    Where no question is about duplicates, each picture stands by itself in the order of roles, and `near` is empty: the
+    numbers of a ranking stay, and nothing is said of similarity. Pictures that cannot be read stand alone. Raises
+    TooManyPictures, and then nothing is written.
     """
-    prints = dict(fingerprints_of(item))
-    arrangement = perceptual_hash.arrangement(list(prints), list(prints.values()), threshold)
+    if compares_pictures(item.stage):
+        prints = dict(fingerprints_of(item))
+        arrangement = perceptual_hash.arrangement(list(prints), list(prints.values()), threshold)
+    else:
+        roles = item.images.values_list("role", flat=True)
+        arrangement = {"groups": [[role] for role in sorted(roles, key=_counting)], "near": {}}
     item.context = {**item.context, **arrangement}
     item.save(update_fields=["context"])
+
+
+def compares_pictures(stage: Stage) -> bool:
+    """Whether a question of the sheet is about duplicates. True where there is no question yet."""
+    fields = stage.sheet.get("fields", ())
+    return not fields or any(field.get("kind") == "grouping" for field in fields)
+
+
+def is_arranged(item: Item, count: int) -> bool:
+    """Whether all of the item's `count` pictures are laid out, as look-alikes where a question is about duplicates."""
+    laid = sum(len(group) for group in item.context.get("groups", []))
+    return laid == count and (bool(item.context.get("near")) or count < 2 or not compares_pictures(item.stage))
+
+
+def _counting(role: str) -> tuple[str | int, ...]:
+    """2 before 10.
+
+    >>> sorted(["10", "b2", "2", "b10"], key=_counting)
+    ['2', '10', 'b2', 'b10']
+    """
+    return tuple(int(part) if at % 2 else part for at, part in enumerate(re.split(r"(\d+)", role)))
 
 
 def fingerprints_of(item: Item) -> Iterator[tuple[str, Fingerprint]]:

@@ -18,6 +18,7 @@ from benchmarks.pages.tabs import tabs_for
 from evaluation.reports.agreement_page import cached_state
 from evaluation.reports.comparison_filters import comparison_filters, page_options
 from evaluation.reports.models_page import STATISTIC_LABELS, TRUTH_LABELS, models_context
+from evaluation.reports.models_report import ModelsReport
 from evaluation.reports.report_requests import MODELS_OPTIONS, is_compared, params_with_stage
 from evaluation.reports.stored_models import load_models
 from evaluation.selections.catalogue import Catalogue, StageEntry, catalogue_of
@@ -31,6 +32,18 @@ def _stage_of_texts(catalogue: Catalogue, request: HttpRequest) -> StageEntry | 
     """The stage that the address names, where none of its questions can be compared: a run there leads here too."""
     asked = request.GET.get("stage", "")
     return next((stage for stage in catalogue.stages if stage.key == asked and not is_compared(stage)), None)
+
+
+def _selected(request: HttpRequest, catalogue: Catalogue, report: ModelsReport) -> dict[str, Any]:
+    """What the page shows numbers of. `stage_of_several`: the stage, where the benchmark has others besides."""
+    selection = report.selection
+    stages = catalogue.stages if len(catalogue.stages) > 1 else ()
+    return {
+        "query": urlencode(selection.to_params() + list(page_options(request.GET, MODELS_OPTIONS).items())),
+        "campaign": selection.campaigns[-1],
+        "report": report,
+        "stage_of_several": next((stage for stage in stages if stage.key == selection.stage), None),
+    }
 
 
 def page_context(request: HttpRequest, benchmark: Benchmark, tab: str = "models") -> dict[str, Any]:
@@ -68,15 +81,11 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
     ]
     offered = [stage.key for stage in catalogue.stages if is_compared(stage)]
     shown = comparison_filters(catalogue, report.selection, own, get_language() or "en", offered)
-    query = urlencode(report.selection.to_params() + list(page_options(request.GET, MODELS_OPTIONS).items()))
-    campaign = report.selection.campaigns[-1]
-    named = (stage for stage in catalogue.stages if stage.key == report.selection.stage)
-    of_several = next(named) if len(catalogue.stages) > 1 else None
     context |= (
         models_context(report, get_language() or "en")
         | shown
         | cached_state(state, zone)
-        | {"query": query, "campaign": campaign, "report": report, "stage_of_several": of_several}
+        | _selected(request, catalogue, report)
     )
     return render(request, "evaluation/models.html", context)
 

@@ -50,6 +50,7 @@ PHOTOGRAPHS = StageSpec(
     ),
 )
 
+DANCE = {"key": "br/dance", "concept": "dance", "origin": "Brazil", "prompt": "A realistic photo of dance in Brazil"}
 PICK = StageSpec(
     key="pick",
     name="Picture picking",
@@ -82,8 +83,8 @@ PICK = StageSpec(
         )
     },
     sample=(
-        {"key": "br/dance", "file": "br/dance/1.jpg", "role": "1", "concept": "dance", "origin": "Brazil"},
-        {"key": "br/dance", "file": "br/dance/2.jpg", "role": "2", "concept": "dance", "origin": "Brazil"},
+        {**DANCE, "file": "br/dance/1.jpg", "role": "1"},
+        {**DANCE, "file": "br/dance/2.jpg", "role": "2"},
     ),
 )
 

@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from annotation.services.derivation import derived_items
 from benchmarks.models import Item, ItemImage, Stage
+from benchmarks.services.picture_arrangement import arrange
 from people.services.raters import models_of
 from predictions.models import Collection, Entry, Query, Ranking, Run
 from tests.annotation.chain.factories import (
@@ -139,3 +140,29 @@ def test_sheets_are_refused_where_no_query_is_a_sentence_and_to_strangers(scene:
     refused = scene.create()
     assert refused.status_code == 400 and "No query of this run is a sentence of" in refused.content.decode()
     assert scene.create(stage=scene.made).status_code == 400, "a stage of single pictures takes no sheets"
+
+
+def test_a_file_of_candidates_says_on_each_row_what_they_are_to_show(scene: Scene) -> None:
+    """A row is a picture. What all rows of an item have alike is shown over its pictures, and goes on with the picked
+    one; nothing is said of similarity, for no question is about it, and the numbers are those of the file."""
+    scene.pick.layout = {"show": [{"key": "prompt", "label": {"en": "What it is to show"}}]}
+    scene.pick.save()
+    places = [str(place) for place in range(1, 11)]
+    pictures = {"pictures": {place: {"prompt": "A photo of a song"} for place in places}}
+    item = Item.objects.create(stage=scene.pick, key="br/song", concept="song", origin="Brazil", context=pictures)
+    for place, photo in zip(places, scene.collection.entries.order_by("key"), strict=True):
+        ItemImage.objects.create(item=item, role=place, image_id=photo.image_id)
+    arrange(item)
+    assert item.context["groups"] == [[place] for place in places]
+    cohort = scene.world.egypt
+    campaign, person = create_open_campaign(scene.pick, cohort), a_person(cohort)
+    assert person.user is not None
+    scene.world.give_consent(scene.world.team, person.user)
+    page = scene.world.client(person.user).get(f"/work/{campaign.pk}/").content.decode()
+    assert "What it is to show" in page and "A photo of a song" in page
+    assert "no similar picture found" not in page
+    answer(claim_sheet(person, campaign, cohort), picture="10")
+    process_derivations()
+    [picked] = live_items(scene.rate)
+    assert picked.context["prompt"] == "A photo of a song"
+    assert picked.images.get().image == item.images.get(role="10").image

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from benchmarks.rules.derivations.context_values import context_value
+
 KEY_LENGTH = 190  # of the 200 that an item's key may have: the rest tells apart what has the same key
 OF_ITEM = ("text", "key", "concept", "origin", "condition")
 
@@ -122,7 +124,7 @@ def read_path(where: str, result: Result) -> Any:
     of an answer."""
     head, _dot, rest = where.partition(".")
     if where.startswith("item.context."):
-        return result.item.context.get(where.removeprefix("item.context."))
+        return context_value(result.item.context, where.removeprefix("item.context."))
     if where.startswith("item.facts."):
         return result.item.facts.get(where.removeprefix("item.facts."))
     if head == "item" and rest in OF_ITEM:
