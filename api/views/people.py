@@ -9,6 +9,7 @@ from django.utils import timezone
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from annotation.services.campaigns.membership_end import end_membership_and_release
 from api.protocol.authentication import has_scope
 from api.protocol.contents import check_form, form_data
 from api.protocol.operations import PAGING, operation
@@ -160,7 +161,7 @@ class MemberDetail(ResourceView):
     def delete(self, request: Request, team: str, cohort_id: int, member_id: int) -> Response:
         member = self.member(request, team, cohort_id, member_id, manage=True)
         check_match(request, member_json(member))
-        memberships.end_membership(member, request.user, timezone.now())
+        end_membership_and_release(member, request.user, timezone.now())
         return with_etag(request, member_json(self.member(request, team, cohort_id, member_id, manage=True)))
 
 

@@ -1,6 +1,12 @@
 """Teams, cohorts, members and invitations by REST, for those who manage them."""
 
-from people.models import Cohort, Invitation
+from django.utils import timezone
+
+from annotation.models import Assignment
+from annotation.services.campaigns import lifecycle
+from annotation.services.queue.next_work import get_or_claim_work
+from people.models import Cohort, CohortMember, Invitation
+from people.services.raters import rater_of
 from tests.api.clients import program
 from tests.api.test_protocol import problem, send
 from tests.personas import World
@@ -63,6 +69,22 @@ def test_members_are_seen_and_ended_by_who_manages_the_cohort(world: World) -> N
     problem(send(program(world.mara, "admin"), "DELETE", one_member, if_match="*"), 404, "not-found")
     foreign = f"/api/v1/teams/other-lab/cohorts/{world.egypt.pk}/members/"
     problem(program(world.team_admin, "admin").get(foreign), 404, "not-found")
+
+
+def test_who_is_ended_by_a_program_gives_reserved_places_back(world: World) -> None:
+    """As on the page of the cohort: others wait for these places."""
+    world.add_items(4)
+    campaign = lifecycle.create(world.stage, "Ratings", world.owner, {world.egypt: 1}, seed=1)
+    lifecycle.open_campaign(campaign, world.owner, timezone.now())
+    seat, at = campaign.cohorts.get(), timezone.now()
+    assert get_or_claim_work(rater_of(world.nour), seat, at).current
+    assert get_or_claim_work(rater_of(world.tarek), seat, at).current
+    member = CohortMember.objects.get(user=world.nour)
+    url = f"{T}cohorts/{world.egypt.pk}/members/{member.pk}/"
+    assert send(program(world.manager, "admin"), "DELETE", url, if_match="*").status_code == 200
+    reserved = Assignment.objects.filter(state="reserved")
+    assert not reserved.filter(rater=rater_of(world.nour)).exists(), "released with the membership"
+    assert reserved.filter(rater=rater_of(world.tarek)).exists(), "of nobody else"
 
 
 def test_links_of_invitations_are_sent_once_with_a_result_for_each_row(world: World) -> None:
