@@ -24,6 +24,7 @@ from people.models import (
     TeamMember,
     User,
 )
+from people.services import link_revocation
 
 RAISING = ("is_staff", "is_superuser", "groups", "user_permissions")
 admin.site.unregister(Group)
@@ -52,6 +53,12 @@ class PersonAdmin(RecordingModelAdmin, UserAdmin):  # type: ignore[type-arg]
     def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         raised = isinstance(obj, User) and (obj.is_staff or obj.is_superuser)
         return super().has_change_permission(request, obj) and (request.user.is_superuser or not raised)
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        """Whoever was let in by a link that somebody else made is let out when the person is raised."""
+        super().save_model(request, obj, form, change)
+        if change and {"is_staff", "is_superuser"} & {*form.changed_data}:
+            link_revocation.end_sessions_by_link(obj)
 
     def user_change_password(self, request: HttpRequest, id: str, form_url: str = "") -> HttpResponse:
         """The change itself is recorded by `log_change`, which Django calls."""

@@ -155,8 +155,9 @@ def revoke(invitation: Invitation, actor: User, at: datetime) -> bool:
 
 
 def may_sign_in_by_link(user: User, team: Team) -> bool:
-    """Only a person who rates and nothing else, for this team alone: whoever holds the link is that person."""
-    if not user.is_active or user.is_staff or user.is_superuser:
+    """Only a person who rates and nothing else, for this team alone: whoever holds the link is that person. Texts of a
+    speaker are shown on the whole site."""
+    if not user.is_active or user.is_staff or user.is_superuser or user.spoken_languages.exists():
         return False
     if user.team_memberships.exists() or user.managed_cohorts.exists() or user.benchmark_roles.exists():
         return False

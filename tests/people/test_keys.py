@@ -112,7 +112,22 @@ def joins_another_team(world: World) -> None:
     memberships.join(world.other_cohort, world.nour, world.nour)
 
 
-@pytest.mark.parametrize("rise", [become_member, become_manager, joins_another_team])
+def becomes_speaker(world: World) -> None:
+    """By the page for site admins: a speaker changes texts that the whole site shows."""
+    page = reverse("people:speaker_add", args=["ar"])
+    assert world.client(world.site_admin).post(page, {"email": world.nour.email}).status_code == 302
+
+
+def becomes_site_admin(world: World) -> None:
+    page = reverse("admin:people_user_change", args=[world.nour.pk])
+    form = {"email": world.nour.email, "name": world.nour.name, "is_active": "on", "is_staff": "on"}
+    assert world.client(world.site_admin).post(page, form).status_code == 302
+
+
+RISES = [become_member, become_manager, joins_another_team, becomes_speaker, becomes_site_admin]
+
+
+@pytest.mark.parametrize("rise", RISES)
 def test_who_was_let_in_by_a_link_is_let_out_when_the_person_gets_more(world: World, rise: Any) -> None:
     browser, other = sign_in_by_link(world), world.client(world.tarek)
     memberships.join(world.brazil, world.nour, world.team_admin)
@@ -120,6 +135,18 @@ def test_who_was_let_in_by_a_link_is_let_out_when_the_person_gets_more(world: Wo
     rise(world)
     assert not signed_in(browser)
     assert signed_in(other)
+
+
+def test_no_link_signs_a_speaker_of_a_language_in(world: World) -> None:
+    """Their texts are read on the whole site, also by people of other teams."""
+    at = timezone.now()
+    link, token = links.make_sign_in_link(world.nour, world.egypt, world.manager, at)
+    assert links.find_sign_in_link(token, at) == link
+    becomes_speaker(world)
+    assert Client().post(reverse("people:link", args=[token])).status_code == 410
+    with pytest.raises(links.LinkRefused, match="not_for_links"):
+        links.make_sign_in_link(world.nour, world.egypt, world.manager, at)
+    assert links.may_sign_in_by_link(world.tarek, world.team)
 
 
 def test_the_browser_that_accepts_an_invitation_stays_signed_in(world: World) -> None:

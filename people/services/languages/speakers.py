@@ -9,6 +9,7 @@ from jobs.models import record
 from people.locales import overlay
 from people.models import InterfaceLanguage, LanguageSpeaker, User
 from people.queries.interface_texts import LanguageTexts
+from people.services import link_revocation
 
 
 class LanguageIncompleteError(Exception):
@@ -22,6 +23,7 @@ def add_speaker(language: InterfaceLanguage, user: User, actor: User, at: dateti
         language=language, user=user, defaults={"added_by": actor, "added_at": at}
     )
     if created:
+        link_revocation.end_sessions_by_link(user)
         record(actor, "language.speaker_added", scope=f"language:{language.code}", target=f"user:{user.pk}")
     return created
 
