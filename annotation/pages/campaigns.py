@@ -9,6 +9,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Campaign, CampaignCohort, ProblemReport
+from annotation.queries.answers import is_of_withdrawn
 from annotation.queries.board_counts import opened_for_models
 from annotation.queries.file_answer_counts import FileAnswerCounts, count_file_answers
 from annotation.queries.progress import Progress, progress_of
@@ -140,6 +141,8 @@ def campaign_rows(benchmark: Benchmark) -> list[CampaignRow]:
 
 @dataclass(frozen=True)
 class ProblemRow:
+    """`pseudonym` is empty where the author withdrew their consent."""
+
     problem: ProblemReport
     pseudonym: str
 
@@ -149,5 +152,6 @@ def problem_rows(benchmark: Benchmark, campaign: Campaign) -> list[ProblemRow]:
     reports = ProblemReport.objects.filter(assignment__campaign=campaign).select_related(
         "assignment__unit__item", "answered_by"
     )
+    reports = reports.annotate(nameless=is_of_withdrawn(benchmark.team_id))
     newest = reports.order_by("-answered_at", "-pk")[:PROBLEMS_SHOWN]  # Postgres puts NULL first when descending
-    return [ProblemRow(problem, benchmark.pseudonym(problem.rater_id)) for problem in newest]
+    return [ProblemRow(row, "" if row.nameless else benchmark.pseudonym(row.rater_id)) for row in newest]

@@ -22,6 +22,7 @@ from annotation.models import (
 from annotation.pages.decisions import DecisionView, decision_view
 from annotation.pages.sheet_view import localiser_for, skip_options
 from annotation.pages.uncounted_reasons import WHY_UNCOUNTED
+from annotation.queries.answers import is_of_withdrawn
 from annotation.queries.consent_withdrawal import NEVER_SELECTED
 from annotation.services.sheets.sheet_versions import sheet_of
 from annotation.sheets.sheet import Sheet
@@ -71,6 +72,8 @@ class SkippedUnit:
 
 @dataclass(frozen=True)
 class ReportedProblem:
+    """`who` is empty where the author withdrew their consent."""
+
     report: ProblemReport
     who: str
 
@@ -158,7 +161,9 @@ def _decisions(annotations: Sequence[int]) -> Mapping[int, list[Review]]:
 
 def _skips(item: Item) -> list[SkippedUnit]:
     reasons = {option.code: option.label for option in skip_options(item.stage.skip_reasons)}
+    """Without those of people who withdrew their consent."""
     rows = Assignment.objects.filter(unit__item=item, state=Assignment.State.SKIPPED).select_related("rater")
+    rows = rows.exclude(is_of_withdrawn(item.stage.benchmark.team_id))
     speech = localiser_for(None)
     return [
         SkippedUnit(
@@ -172,8 +177,10 @@ def _skips(item: Item) -> list[SkippedUnit]:
 
 
 def _problems(item: Item) -> list[ReportedProblem]:
+    """A report is about the item, so it stays when its author withdraws their consent; then it has no name."""
     rows = ProblemReport.objects.filter(assignment__unit__item=item).select_related("rater", "answered_by")
-    return [ReportedProblem(row, _name(item, row.rater)) for row in rows.order_by("-at")[:MOST]]
+    rows = rows.annotate(nameless=is_of_withdrawn(item.stage.benchmark.team_id))
+    return [ReportedProblem(row, "" if row.nameless else _name(item, row.rater)) for row in rows.order_by("-at")[:MOST]]
 
 
 def _resolutions(item: Item) -> list[SettledField]:

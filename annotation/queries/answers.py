@@ -68,6 +68,14 @@ def answers_left_out(benchmark: Benchmark) -> QuerySet[Annotation]:
     )
 
 
+def is_of_withdrawn(team: int) -> Q:
+    """Rows with a `rater` who withdrew their consent to this team and did not agree again. Where such a row is shown
+    without its author's answers, its name tells who withdrew."""
+    consents = Consent.objects.filter(version__team=team)
+    withdrew = Q(rater__user__in=consents.filter(withdrawn_at__isnull=False).values("user"))
+    return withdrew & ~Q(rater__user__in=consents.filter(withdrawn_at=None).values("user"))
+
+
 def withdrawn_of(benchmark: Benchmark, campaigns: Sequence[int] | None = None) -> Withdrawn:
     """In the whole benchmark, or in these campaigns of it. Does not say who withdrew."""
     chosen = {} if campaigns is None else {"assignment__campaign__in": campaigns}

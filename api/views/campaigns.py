@@ -15,7 +15,7 @@ from rest_framework.response import Response
 from annotation.access import campaign_for
 from annotation.forms.campaigns import CampaignForm
 from annotation.models import Assignment, Campaign, CampaignCohort
-from annotation.queries.answers import answers_left_out
+from annotation.queries.answers import answers_left_out, is_of_withdrawn
 from annotation.queries.coverage import CoverageFilter, coverage_page
 from annotation.services.answers.submit import ANSWERED
 from annotation.services.campaigns import lifecycle
@@ -30,7 +30,7 @@ from api.views.base import ResourceView
 from benchmarks.access import Can, benchmark_for
 from benchmarks.models import Benchmark, Stage
 from jobs.formats.numbers import parse_int
-from people.models import Cohort, Consent, Rater, User
+from people.models import Cohort, Rater, User
 
 TEXTS = ("name", "summary", "state", "conditions")
 TIMES = ("opens_on", "closes_on", "created_at", "opened_at", "closed_at")
@@ -223,13 +223,10 @@ def _readable_assignments(campaign: Campaign) -> QuerySet[Assignment]:
     """Without those of people who withdrew their consent, as in the rows of answers: neither what they answered, nor
     what else they were given. A name that has assignments and no answers would tell who withdrew."""
     benchmark = campaign.stage.benchmark
-    consents = Consent.objects.filter(version__team=benchmark.team_id)
-    withdrew = Q(rater__user__in=consents.filter(withdrawn_at__isnull=False).values("user"))
-    withdrew &= ~Q(rater__user__in=consents.filter(withdrawn_at=None).values("user"))
     left_out = answers_left_out(benchmark).filter(assignment__campaign=campaign)
     rows = Assignment.objects.filter(campaign=campaign)
     rows = rows.exclude(pk__in=list(left_out.values_list("assignment", flat=True)))
-    return rows.exclude(withdrew & ~Q(state__in=ANSWERED))
+    return rows.exclude(is_of_withdrawn(benchmark.team_id) & ~Q(state__in=ANSWERED))
 
 
 def assignment_json(row: Assignment, pseudonym: Callable[[int], str]) -> dict[str, Any]:

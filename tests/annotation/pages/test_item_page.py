@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from annotation.models import (
     Annotation,
+    Assignment,
     ItemAcceptance,
     ItemSource,
     ProblemReport,
@@ -20,6 +21,7 @@ from annotation.models import (
 from annotation.tasks import renew_item_tallies
 from benchmarks.models import FilterResult, FilterVersion, Item, ItemFact
 from people.models import User
+from people.services import consent
 from tests import samples
 from tests.personas import World
 
@@ -116,6 +118,28 @@ def test_answers_of_a_person_who_withdrew_are_not_shown(world: World) -> None:
     html = html_of(world, item)
     answers = html[html.index('id="answers"') :]
     assert f"<b><bdi>{world.benchmark.pseudonym(first.rater_id)}" not in answers
+
+
+def test_a_skip_of_a_person_who_withdrew_is_not_shown_nor_whose_a_report_is(world: World) -> None:
+    """By REST such an assignment is left out, too: a name with skips and no answers would tell who withdrew."""
+    (item,) = world.add_items(1)
+    fill(world, item)
+    skipped = Assignment.objects.get(state="skipped")
+    person = skipped.rater.user
+    assert person is not None
+    name, campaign = world.benchmark.pseudonym(skipped.rater_id), skipped.campaign_id
+    pages = (f"items/{item.pk}/", f"campaigns/{campaign}/")
+
+    def htmls() -> list[str]:
+        client = world.client(world.mara)
+        return [client.get(f"/b/{world.benchmark.slug}/{page}").content.decode() for page in pages]
+
+    assert all(name in html and "It is turned" in html for html in htmls()) and "never saw one" in htmls()[0]
+    consent.withdraw(person, world.team, timezone.now())
+    assert "never saw one" not in htmls()[0]
+    assert all(name not in html and "It is turned" in html for html in htmls()), "the report waits for an answer"
+    consent.agree(person, world.consent_version, "en")
+    assert all(name in html for html in htmls()) and "never saw one" in htmls()[0]
 
 
 def test_previous_and_next_stay_in_the_filtered_list(world: World) -> None:
