@@ -7,6 +7,7 @@ from django.contrib.auth.admin import UserAdmin
 from django.contrib.auth.models import Group
 from django.db.models import Model
 from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from jobs.views.model_admin import ReadOnlyAdmin, ReadOnlyInline, RecordingModelAdmin
@@ -25,6 +26,7 @@ from people.models import (
     User,
 )
 from people.services import link_revocation
+from people.views.request_helpers import current_user
 
 RAISING = ("is_staff", "is_superuser", "groups", "user_permissions")
 admin.site.unregister(Group)
@@ -55,10 +57,14 @@ class PersonAdmin(RecordingModelAdmin, UserAdmin):  # type: ignore[type-arg]
         return super().has_change_permission(request, obj) and (request.user.is_superuser or not raised)
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
-        """Whoever was let in by a link that somebody else made is let out when the person is raised."""
+        """Whoever was let in by a link that somebody else made is let out when the person is raised. Links of somebody
+        who is lowered or switched off are revoked."""
         super().save_model(request, obj, form, change)
-        if change and {"is_staff", "is_superuser"} & {*form.changed_data}:
+        changed = {*form.changed_data} if change else set()
+        if {"is_staff", "is_superuser"} & changed:
             link_revocation.end_sessions_by_link(obj)
+        if {"is_staff", "is_active"} & changed and not (obj.is_staff and obj.is_active):
+            link_revocation.revoke_links_of_former_admin(obj, current_user(request), timezone.now())
 
     def user_change_password(self, request: HttpRequest, id: str, form_url: str = "") -> HttpResponse:
         """The change itself is recorded by `log_change`, which Django calls."""

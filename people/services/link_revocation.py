@@ -28,8 +28,18 @@ def revoke_links_by(user: User, team: Team, actor: User, at: datetime, *, waitin
     links.filter(mine, cohort__team=team).update(revoked_at=at)
 
 
+def revoke_links_of_former_admin(user: User, actor: User, at: datetime) -> None:
+    """Of every team: the links that somebody made who is no site admin any more, or whose account was switched off."""
+    invited = Invitation.objects.filter(created_by=user, used_at=None, revoked_at=None).values("team")
+    linked = SignInLink.objects.filter(created_by=user, used_at=None, revoked_at=None).values("cohort__team")
+    for team in Team.objects.filter(Q(pk__in=invited) | Q(pk__in=linked)).order_by("pk"):
+        revoke_links_by(user, team, actor, at)
+
+
 def _allowed_links(user: User, team: Team) -> Q:
     """The links this person may make: all of the team's as its admin, else those of the cohorts they manage."""
+    if not user.is_active:
+        return NOBODY
     if TeamMember.objects.filter(team=team, user=user, role=TeamMember.Role.ADMIN).exists():
         return ~NOBODY
     managed = CohortManager.objects.filter(user=user, cohort__team=team).values("cohort")

@@ -7,10 +7,12 @@ from django.contrib import admin
 from django.contrib.auth.models import Permission
 from django.db.models import Model
 from django.urls import reverse
+from django.utils import timezone
 
 from jobs.models import Event
 from jobs.views.model_admin import ReadOnlyInline, RecordingModelAdmin
 from people.models import CohortMember, SignInLink, Team, TeamMember, User
+from people.services import links
 from tests.personas import PASSWORD, World, make_user
 
 LISTS = ("user", "team", "cohort", "cohortmember", "consentversion", "consent", "invitation", "signinlink", "rater")
@@ -44,6 +46,35 @@ def test_the_superuser_can_add_and_raise_a_person(world: World) -> None:
     assert client.post(url, _form(ada, is_staff="on")).status_code == 302
     ada.refresh_from_db()
     assert ada.is_staff
+
+
+def test_links_of_somebody_who_is_switched_off_open_nothing(world: World) -> None:
+    """As those of who lost a role: else a link made before would let a new admin of the team in."""
+    at, client = timezone.now(), world.client()
+    _made, to_team = links.invite(world.team, world.team_admin, at, team_role="admin", email="new@example.org")
+    _made, to_cohort = links.invite(world.team, world.manager, at, cohort=world.egypt)
+    _link, of_nour = links.make_sign_in_link(world.nour, world.egypt, world.team_admin, at)
+    admin_page = reverse("admin:people_user_change", args=[world.team_admin.pk])
+    form = {key: value for key, value in _form(world.team_admin).items() if key != "is_active"}
+    assert client.get(reverse("people:invitation", args=[to_team])).status_code == 200
+    assert world.client(world.site_admin).post(admin_page, form).status_code == 302
+    assert client.get(reverse("people:invitation", args=[to_team])).status_code == 410
+    assert client.post(reverse("people:link", args=[of_nour])).status_code == 410
+    assert client.get(reverse("people:invitation", args=[to_cohort])).status_code == 200, "another's link"
+    page = world.client(world.site_admin).get(reverse("people:team", args=[world.team.slug])).content.decode()
+    assert "Revoked" in page, "the list of invitations says so"
+
+
+def test_links_of_a_former_site_admin_end_where_they_have_no_other_role(world: World) -> None:
+    at, former = timezone.now(), make_user("Sana", is_staff=True)
+    TeamMember.objects.create(team=world.team, user=former, role=TeamMember.Role.ADMIN)
+    own, _token = links.invite(world.team, former, at, team_role="member")
+    foreign, _token = links.invite(world.other_team, former, at, cohort=world.other_cohort)
+    page = reverse("admin:people_user_change", args=[former.pk])
+    assert world.client(world.site_admin).post(page, _form(former)).status_code == 302
+    own.refresh_from_db()
+    foreign.refresh_from_db()
+    assert own.revoked_at is None and foreign.revoked_at is not None
 
 
 def test_plain_staff_cannot_raise_itself_or_anybody(world: World, plain_staff: User) -> None:
