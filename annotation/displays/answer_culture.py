@@ -46,5 +46,4 @@ def _cohort_names(stage: Stage, own: Cohort | None, labels: Iterable[str], langu
     if missing:
         rows = Cohort.objects.filter(team__benchmarks__stages=stage.pk, label__in=missing)
         known |= {cohort.label: cohort for cohort in rows}
-    code = language.split("-")[0]
-    return {label: cohort.names.get(code) or label for label, cohort in known.items()}
+    return {label: cohort.name_in(language) for label, cohort in known.items()}

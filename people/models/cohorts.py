@@ -3,6 +3,8 @@ from django.db import models
 from django.utils import translation
 from django.utils.translation import gettext_lazy as _
 
+from people.locales.closest_language import closest_language
+
 
 class Cohort(models.Model):
     """People who share a culture. The label is free text: a country, a region, a faith, a diaspora."""
@@ -30,7 +32,11 @@ class Cohort(models.Model):
     @property
     def name(self) -> str:
         """The label in the language of the page, or as it is."""
-        return self.names.get((translation.get_language() or "en").split("-")[0]) or self.label
+        return self.name_in(translation.get_language() or "en")
+
+    def name_in(self, language: str) -> str:
+        """The label in a language, or as it is."""
+        return self.names.get(closest_language(self.names, language)) or self.label
 
 
 class CohortManager(models.Model):

@@ -8,6 +8,7 @@ from django.db import transaction
 from django.db.models import Exists, Max, OuterRef, Q
 
 from jobs.models import record
+from people.locales.closest_language import closest_language
 from people.models import Consent, ConsentText, ConsentVersion, Team, User
 
 
@@ -83,7 +84,7 @@ def withdrawn_teams(user: User) -> list[tuple[Team, datetime]]:
 def text_for(version: ConsentVersion, language: str) -> ConsentText:
     """The text in the person's language, else in English, else in any."""
     texts = {text.language: text for text in version.texts.order_by("language")}
-    return texts.get(language) or texts.get(language.split("-")[0]) or texts.get("en") or next(iter(texts.values()))
+    return texts.get(closest_language(texts, language)) or texts.get("en") or next(iter(texts.values()))
 
 
 @transaction.atomic

@@ -257,6 +257,24 @@ def test_the_consent_page_is_for_those_it_concerns(world: World) -> None:
     assert status(world, world.rival_rater, "consent", world.other_team.pk) == 200
 
 
+@pytest.mark.parametrize("code", ["pt-BR", "pt-br", "pt", "pt-PT"])
+def test_who_reads_in_a_language_of_a_country_gets_its_consent_text_and_name(world: World, code: str) -> None:
+    """However the admin wrote its code; somebody who reads in another language gets neither."""
+    admin, names = world.client(world.team_admin), f"{code}: Brasil"
+    form = {**COHORT, "label": "Brazil", "languages": code, "names": names}
+    assert admin.post(reverse("people:cohort_edit", args=[world.brazil.pk]), form).status_code == 302
+    texts = {"text_en": "We keep them.", f"text_{code}": "Guardamos as respostas.", "publish": "1"}
+    assert admin.post(reverse("people:consent_texts", args=["nile-lab"]), texts).status_code == 302
+    world.bia.language, world.caio.language = "pt-br", "ar"
+    for person in (world.bia, world.caio):
+        person.save()
+        reads = person == world.bia
+        asked = world.client(person).get(reverse("annotation:consent", args=[world.team.pk])).content.decode()
+        assert ("Guardamos as respostas." in asked, "We keep them." in asked) == (reads, not reads)
+        own_page = world.client(person).get(reverse("people:me")).content.decode()
+        assert ('<b dir="auto">Brasil</b>' in own_page) == reads
+
+
 def test_a_consent_text_in_a_language_that_django_does_not_name_can_be_read(world: World) -> None:
     version = ConsentVersion.objects.create(team=world.team, number=7)
     for language in ("en", "zh", "qya"):
