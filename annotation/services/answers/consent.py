@@ -11,7 +11,7 @@ from annotation.queries.consent_withdrawal import NEVER_SELECTED
 from annotation.services.answers.inclusion import JOINS, SURPLUS, WITHDRAWN, CountChange, recompute_counted, slots_of
 from annotation.services.queue import slots
 from annotation.services.queue.leases import free_places
-from annotation.services.queue.locks import lock_participation
+from annotation.services.queue.locks import lock_rater
 from annotation.services.transactions import in_transaction
 from jobs.queries.statements import fetch
 from people.models import ConsentVersion, Rater, Team, User
@@ -89,19 +89,8 @@ def _live_answers(user: User, team: Team) -> QuerySet[Annotation]:
 
 
 def _lock(rater: Rater, team: Team) -> list[int]:
-    """Lock all seats of the person in the team's campaigns, and hold off new ones until the transaction ends.
-
-    A submit in progress is waited for, and its answer is found. A first visit to a campaign makes a seat that refers to
-    the rater, so it waits for the lock of the rater; one that was finished before that lock is read afterwards.
-    """
-    locked: list[int] = []
-    for active in (False, True):
-        if active:
-            fetch("SELECT id FROM people_rater WHERE id = %s FOR UPDATE", [rater.pk])
-        seats = Participation.objects.filter(rater=rater, cohort__campaign__stage__benchmark__team=team)
-        new = seats.exclude(pk__in=locked).order_by("pk").values_list("pk", flat=True)
-        locked += [lock_participation(pk).id for pk in list(new)]
-    return locked
+    """All seats of the person in the team's campaigns."""
+    return lock_rater(rater.pk, Participation.objects.filter(cohort__campaign__stage__benchmark__team=team))
 
 
 # People who withdrew, and teams of whom answers of theirs still count.

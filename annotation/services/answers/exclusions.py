@@ -6,7 +6,7 @@ from typing import Any
 from annotation.models import Annotation, Assignment, Exclusion, Participation
 from annotation.services.answers.inclusion import recompute_counted
 from annotation.services.queue.leases import free_places
-from annotation.services.queue.locks import lock_participation
+from annotation.services.queue.locks import lock_rater
 from annotation.services.transactions import in_transaction
 from benchmarks.models import Benchmark
 from jobs.models import record
@@ -18,7 +18,7 @@ def exclude(benchmark: Benchmark, rater: Rater, reason: str, actor: User, at: da
     """Uncount everything this rater answered in the benchmark. Excluding twice keeps the first reason."""
     if not reason.strip():
         raise ValueError("an exclusion needs a reason")
-    seats = _lock_participations(benchmark, rater)
+    seats = _lock(benchmark, rater)
     current = Exclusion.objects.filter(benchmark=benchmark, rater=rater, lifted_at=None).first()
     if current is not None:
         return current
@@ -26,8 +26,7 @@ def exclude(benchmark: Benchmark, rater: Rater, reason: str, actor: User, at: da
     reserved = Assignment.objects.filter(participation__in=seats, state=Assignment.State.RESERVED)
     _released, freed = free_places(reserved, at)
     change = recompute_counted(_answers(benchmark, rater), freed)
-    details = {"answers": change.uncounted, "places": change.places, "reason": reason.strip()}
-    _event(exclusion, actor, "rater.excluded", **details)
+    _event(exclusion, actor, "rater.excluded", answers=change.uncounted, places=change.places)
     return exclusion
 
 
@@ -37,7 +36,7 @@ def lift_exclusion(benchmark: Benchmark, rater: Rater, actor: User, at: datetime
 
     Says how many count again.
     """
-    _lock_participations(benchmark, rater)
+    _lock(benchmark, rater)
     exclusion = Exclusion.objects.select_for_update().filter(benchmark=benchmark, rater=rater, lifted_at=None).first()
     if exclusion is None:
         return 0
@@ -48,10 +47,9 @@ def lift_exclusion(benchmark: Benchmark, rater: Rater, actor: User, at: datetime
     return count
 
 
-def _lock_participations(benchmark: Benchmark, rater: Rater) -> list[int]:
-    """First, as in every transaction: a submit in progress is waited for, and then found."""
-    mine = Participation.objects.filter(rater=rater, cohort__campaign__stage__benchmark=benchmark)
-    return [lock_participation(pk).id for pk in mine.order_by("pk").values_list("pk", flat=True)]
+def _lock(benchmark: Benchmark, rater: Rater) -> list[int]:
+    """First, as in every transaction: all seats of the rater in the benchmark's campaigns."""
+    return lock_rater(rater.pk, Participation.objects.filter(cohort__campaign__stage__benchmark=benchmark))
 
 
 def _answers(benchmark: Benchmark, rater: Rater) -> list[int]:
@@ -59,5 +57,6 @@ def _answers(benchmark: Benchmark, rater: Rater) -> list[int]:
     return list(rows.order_by("pk").values_list("pk", flat=True))
 
 
-def _event(exclusion: Exclusion, actor: User, verb: str, **data: Any) -> None:
-    record(actor, verb, scope=exclusion.benchmark.scope, target=f"rater:{exclusion.rater_id}", **data)
+def _event(row: Exclusion, actor: User, verb: str, **data: Any) -> None:
+    """Without the reason: events are never changed, so they hold no text about a person."""
+    record(actor, verb, scope=row.benchmark.scope, target=f"rater:{row.rater_id}", exclusion=row.pk, **data)

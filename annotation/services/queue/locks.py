@@ -3,6 +3,8 @@
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.db.models import QuerySet
+
 from annotation.models import Participation
 from annotation.services.queue.claim import LockedParticipation
 from jobs.queries.statements import fetch
@@ -34,6 +36,8 @@ def lock_participation_of(rater_id: int, cohort_id: int, at: datetime) -> Locked
                WHERE cc.id = %s FOR SHARE""",
             [cohort_id],
         )
+        # Waits for an exclusion or a withdrawal, see `lock_rater`: the reference alone is checked when all is done.
+        fetch("SELECT id FROM people_rater WHERE id = %s FOR KEY SHARE", [rater_id])
         new = Participation(rater_id=rater_id, cohort_id=cohort_id, last_seen_at=at)
         Participation.objects.bulk_create([new], ignore_conflicts=True)
         rows = fetch(LOCK_BY_PERSON, [rater_id, cohort_id])
@@ -43,6 +47,21 @@ def lock_participation_of(rater_id: int, cohort_id: int, at: datetime) -> Locked
 def lock_participation(participation_id: int, at: datetime | None = None) -> LockedParticipation:
     """The order of everything this person does. What was read before this lock may be old."""
     return _lock_row(fetch(LOCK_BY_ID, [participation_id])[0], at)
+
+
+def lock_rater(rater_id: int, seats: QuerySet[Participation]) -> list[int]:
+    """Lock these seats of a rater, and hold off new ones until the transaction ends.
+
+    A submit in progress is waited for, and its answer is found. A first visit to a campaign takes a lock of the rater
+    before it makes a seat, so it waits; one that was finished before this lock is read afterwards.
+    """
+    locked: list[int] = []
+    for active in (False, True):
+        if active:
+            fetch("SELECT id FROM people_rater WHERE id = %s FOR UPDATE", [rater_id])
+        new = seats.filter(rater=rater_id).exclude(pk__in=locked).order_by("pk").values_list("pk", flat=True)
+        locked += [lock_participation(pk).id for pk in list(new)]
+    return locked
 
 
 def lock_all_participations(cohort_id: int) -> None:

@@ -48,7 +48,9 @@ def test_an_excluded_raters_places_open_again(actor: User) -> None:
     assert Slot.objects.filter(open=True).count() >= 2  # the answered one, and what they held
     found = {next_work.get_or_claim_work(good, seat, NOON).current}
     assert None not in found
-    assert Event.objects.get(verb="rater.excluded").data["answers"] == 1
+    event = Event.objects.get(verb="rater.excluded")
+    assert event.data["answers"] == 1 and event.data["exclusion"] == bad.exclusions.get().pk
+    assert "same key" not in str(event.data), "events are for ever: what was said of a person is in the exclusion alone"
 
 
 def test_excluding_twice_is_excluding_once_and_needs_a_reason(actor: User) -> None:

@@ -1,6 +1,7 @@
 """Promises that only matter when many come at once: real threads, real transactions."""
 
 import random
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -10,7 +11,7 @@ from threading import Barrier
 from typing import TypeVar
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from django.utils import timezone
 
 from annotation.models import Annotation, Assignment, Campaign, CampaignCohort, Slot
@@ -260,3 +261,31 @@ def test_first_visit_during_a_withdrawal_adds_no_counted_answer() -> None:
         units_held = Assignment.objects.filter(rater=person, state="reserved")
         leases.release_expired(timezone.now() + timedelta(days=1))
         assert not units_held.exists()
+
+
+def test_somebody_who_was_never_here_is_excluded_once_by_two_windows() -> None:
+    benchmark = an_open_campaign().stage.benchmark
+    person, actor = a_person(), a_person().user
+    assert actor is not None
+    exclude = partial(exclusions.exclude, benchmark, person, "Two accounts", actor, timezone.now())
+    first, second, third = run_together(exclude, exclude, exclude)
+    assert first == second == third
+
+
+@pytest.mark.parametrize("reason", ["excluded", "no_consent"])
+def test_a_first_visit_waits_for_an_exclusion_or_a_withdrawal_and_gets_nothing(reason: str) -> None:
+    seat = get_campaign_cohort(an_open_campaign(items=4))
+    person, actor, at = a_person(seat.cohort), a_person().user, timezone.now()
+    assert actor is not None and person.user is not None
+    agree(person.user, make_consent_version(seat.cohort.team), "en")
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            if reason == "excluded":
+                exclusions.exclude(seat.campaign.stage.benchmark, person, "Two accounts", actor, at)
+            else:
+                withdraw(person.user, seat.cohort.team, at)
+            visit = pool.submit(run_together, work_opener(person, seat))
+            time.sleep(0.3)  # enough for a visit that does not wait
+        [work] = visit.result()
+    assert work.no_work is not None and work.no_work.reason == reason
+    assert not Assignment.objects.filter(rater=person, state="reserved").exists()
