@@ -38,6 +38,7 @@ REASONS: dict[str, str] = {
     "unknown_labels": "Something among the first places has no such label.",
     "one_cluster": "There is only one cluster, or nothing shares its cluster with another.",
     "too_few_for_halves": "Each half of the answers needs five units that somebody else has rated too.",
+    "no_order_in_time": "The answers in the middle have the same time, so neither half is the earlier one.",
     "judges_as_good_as_people": "The judges' errors vary no more than the people's own noise.",
     "zero_below": "The number it is set against is 0.",
     # why there is a value but no interval

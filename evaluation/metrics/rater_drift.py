@@ -12,8 +12,9 @@ differently later than earlier (up or down); one of nominal codes that agreement
 numbers, which an ordinal scale does not promise.
 Interval and p: Welch's t for the difference of two means, so they speak of other units and the same people. A page
 shows many raters, so a rater is marked only by ``significant_drifts``, which corrects for their number.
-Undefined: no ratings by this rater; fewer than ``MIN_HALF`` shared units in a half. No interval and no p: all y of each
-half equal. Sources: Welch (1947), The generalization of "Student's" problem; Benjamini & Hochberg (1995).
+Undefined: no ratings by this rater; fewer than ``MIN_HALF`` shared units in a half; the last of the first half and the
+first of the second have the same time, as in a file without times. No interval and no p: all y of each half equal.
+Sources: Welch (1947), The generalization of "Student's" problem; Benjamini & Hochberg (1995).
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ DEVIATION, SHARE = "drift of the deviation from the others' mean", "drift of the
 
 
 def drift(ratings: Ratings, order: Ints, rater: int, *, nominal: bool = False, level: float = 0.95) -> Estimate:
-    """Of one rater, numbered as in ``ratings``. ``order`` (n,): sorts the ratings in time; ties keep their place.
+    """Of one rater, numbered as in ``ratings``. ``order`` (n,): sorts the ratings in time.
 
     ``extras``: the mean of each half, how many units it has, and the two-sided ``p`` of no drift (None without one).
 
@@ -48,7 +49,8 @@ def drift(ratings: Ratings, order: Ints, rater: int, *, nominal: bool = False, l
     if order.shape != ratings.value.shape:
         raise ValueError(f"order must have one number for each rating, got {order.shape} for {ratings.value.shape}")
     measured, mine = _measured(ratings, rater, nominal)
-    y = measured[np.argsort(order[mine], kind="stable")]
+    in_order = np.argsort(order[mine], kind="stable")
+    y, times = measured[in_order], order[mine][in_order]
     half = y.size // 2
     first, second = y[:half], y[half:]
     method = SHARE if nominal else DEVIATION
@@ -62,6 +64,8 @@ def drift(ratings: Ratings, order: Ints, rater: int, *, nominal: bool = False, l
         return Estimate.undefined(reason="no_ratings", **counted)
     if half < MIN_HALF:
         return Estimate.undefined(reason="too_few_for_halves", **counted)
+    if times[half - 1] == times[half]:
+        return Estimate.undefined(reason="no_order_in_time", **counted)
     ends, p = _welch(first, second, level)
     return Estimate.of(
         float(second.mean() - first.mean()),

@@ -58,6 +58,10 @@ NO_VALUE: dict[str, tuple[Words, Words]] = {
         _("Too few ratings."),
         _("Each half of the answers needs five items that another person has rated too."),
     ),
+    "no_order_in_time": (
+        _("No order in time."),
+        _("The answers have the same time, as those of a file without times, so neither half is the earlier one."),
+    ),
 }
 NOT_COMPARED = ("free_text", "not_comparable")  # nothing is missing: such answers have no number by themselves
 NO_INTERVAL: dict[str, Words] = {

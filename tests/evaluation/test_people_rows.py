@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from django.utils import timezone
 
-from annotation.models import Campaign
+from annotation.models import Annotation, Campaign
 from annotation.services.answers.exclusions import exclude
 from evaluation.models import Snapshot
 from people.models import CohortManager
@@ -54,6 +54,14 @@ def test_row_opens_what_the_page_of_the_person_shows(world: World, campaign: Cam
     assert re.findall(shown, text)[0] == ("5", "3"), "the largest difference is first"
     assert "first half +0.20 (n = 5), second half +1.20 (n = 5)" in text
     assert f'href="/b/{world.benchmark.slug}/people/{rater_of(world.tarek).pk}/#exclude"' in html
+
+
+def test_answers_without_times_of_their_own_show_no_change_over_time(world: World, campaign: Campaign) -> None:
+    """Rows of a file without times all have that of the import."""
+    assert people_page(world, f"?cohort={world.egypt.pk}").count("+1.00") and "first half" in part(world)
+    Annotation.objects.filter(rater=rater_of(world.tarek)).update(submitted_at=NOON)
+    page = people_page(world, f"?cohort={world.egypt.pk}")
+    assert "+1.00" not in page and "No order in time." in page and "first half" not in part(world)
 
 
 def test_only_who_works_on_the_benchmark_opens_a_row(world: World, campaign: Campaign) -> None:

@@ -62,6 +62,18 @@ def test_an_odd_unit_goes_to_the_second_half_and_lonely_ones_to_none() -> None:
     assert drift(lonely, np.arange(23), 1).n_units == 11
 
 
+def test_answers_of_one_moment_have_no_earlier_half() -> None:
+    """As of a file without times: the order of the units is no order in time."""
+    ratings, order = ratings_of_two("1232112321", "1242123532")
+    found = drift(ratings, np.zeros(20), 1)
+    assert (found.value, found.reason, found.extras.get("p")) == (None, "no_order_in_time", None)
+    assert significant_drifts({0: found}) == (set(), 0)
+    days = np.array([0, 0, 0, 1, 1, 1, 1, 2, 2, 2]).repeat(2)
+    assert drift(ratings, days, 1).reason == "no_order_in_time", "the middle of the answers lies within a day"
+    days = np.array([0, 0, 0, 0, 0, 1, 1, 1, 1, 1]).repeat(2)
+    assert drift(ratings, days, 1).value == drift(ratings, order, 1).value
+
+
 def test_no_value_and_no_interval_say_why() -> None:
     ratings, order = ratings_of_two("123211232", "124212343")
     assert drift(ratings, order, 1).reason == "too_few_for_halves"
