@@ -3,6 +3,7 @@
 import logging
 import socket
 from contextlib import suppress
+from datetime import datetime, timedelta
 from smtplib import (
     SMTPAuthenticationError,
     SMTPException,
@@ -22,7 +23,8 @@ from people.queries.mail_status import has_mail_server
 from people.services import cleaning, mail, outgoing, token_notices
 
 log = logging.getLogger(__name__)
-SECONDS = 120  # of one round; the next one goes on
+ROUND = timedelta(seconds=80)  # then the next one goes on, which begins within seconds
+SECONDS = 120  # before a worker is stopped that a single letter holds
 MOST_BROKEN = 2  # connections that break in one round, before the server counts as away
 
 
@@ -33,7 +35,7 @@ def send_mail() -> int:
     try:
         return sender.send_due()
     except SoftTimeLimitExceeded:
-        outgoing.postpone_all("timeout", timezone.now())
+        sender.stop(timezone.now())
         return sender.accepted
     finally:
         sender.close()
@@ -51,21 +53,35 @@ class Sender:
 
     def __init__(self) -> None:
         self.connection: Any = None
+        self.letter: OutMail | None = None
         self.accepted = 0
         self.broken = 0
 
     def send_due(self) -> int:
-        """Letter by letter, until nothing is due or the server does not answer."""
+        """Letter by letter, until nothing is due, the round is over or the server does not answer."""
         if outgoing.is_busy(timezone.now()):
             return 0
+        end = timezone.now() + ROUND
         while (letter := outgoing.claim(timezone.now())) is not None:
+            self.letter = letter
             if not has_mail_server():
                 outgoing.no_server(letter, timezone.now())
             elif not mail.prepare(letter, timezone.now()):
                 outgoing.suppress(letter, timezone.now(), kind=OutMail.Kind.NONE)
             elif not self._deliver(letter):
                 break
+            if timezone.now() >= end:
+                break
         return self.accepted
+
+    def stop(self, at: datetime) -> None:
+        """One letter took longer than a round may. It counts as tried; the others only if the server took none."""
+        if self.letter is not None:
+            self.letter.refresh_from_db()
+            if self.letter.state == OutMail.State.SENDING:
+                outgoing.postpone(self.letter, "too_long", at)
+        if not self.accepted:
+            outgoing.postpone_all("timeout", at)
 
     def _deliver(self, letter: OutMail) -> bool:
         """Whether to go on with the next letter."""

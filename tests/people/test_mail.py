@@ -6,6 +6,7 @@ from io import StringIO
 from typing import Any
 
 import pytest
+from celery.exceptions import SoftTimeLimitExceeded
 from django.core import mail as django_mail
 from django.core.management import CommandError, call_command
 from django.db import connection
@@ -13,6 +14,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
+from people import tasks
 from people.models import Invitation, OutMail, User
 from people.services import outgoing
 from people.tasks import send_mail
@@ -221,6 +223,40 @@ def test_a_round_against_a_silent_server_ends_soon_and_keeps_every_letter(
     due_now()
     assert send_mail() == 18
     assert len(set(mail_server.recipients)) == 18
+
+
+def test_a_long_queue_is_sent_in_many_rounds_and_no_letter_counts_as_tried_in_between(
+    world: World, mail_server: MailServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Letters to a large cohort take longer than one round of the worker."""
+    monkeypatch.setattr(tasks, "ROUND", timedelta(0))
+    for number in range(3):
+        invite(world, f"p{number}@example.org")
+    assert [send_mail(), mail_server.recipients] == [1, ["p0@example.org"]]
+    waiting = OutMail.objects.exclude(state="accepted")
+    assert set(waiting.values_list("state", "attempts")) == {("queued", 0)} and len(waiting) == 2
+    assert [send_mail(), send_mail(), send_mail()] == [1, 1, 0]
+    assert mail_server.recipients == ["p0@example.org", "p1@example.org", "p2@example.org"]
+
+
+def test_a_worker_that_is_stopped_in_the_middle_counts_a_try_for_the_letter_in_hand_alone(
+    world: World, mail_server: MailServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(4):
+        invite(world, f"p{number}@example.org")
+    transmit = tasks.Sender._transmit
+
+    def slow(sender: tasks.Sender, letter: OutMail) -> str:
+        if letter.to == "p1@example.org":
+            raise SoftTimeLimitExceeded
+        return transmit(sender, letter)
+
+    monkeypatch.setattr(tasks.Sender, "_transmit", slow)
+    assert send_mail() == 1
+    states = {row.to[:2]: (row.state, row.reply, row.attempts) for row in OutMail.objects.all()}
+    assert states["p1"] == ("retry", "too_long", 1)
+    assert states["p2"] == states["p3"] == ("queued", "", 0)
+    assert send_mail() == 2 and "p1@example.org" not in mail_server.recipients
 
 
 # New passwords
