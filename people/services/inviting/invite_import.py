@@ -58,6 +58,15 @@ def _invite(cohort: Cohort, actor: User, rows: list[InviteRow], root: str, at: d
     invite_lists.invite_all(cohort, actor, [(row.email, row.note) for row in rows], link, at)
 
 
+def forget_lists(before: datetime) -> int:
+    """Delete the addresses of lists that failed or were cancelled before this moment: they can go on no longer."""
+    states = (Job.State.FAILED, Job.State.CANCELLED)
+    stopped = Job.objects.filter(kind=KIND, state__in=states, finished_at__lt=before).exclude(params__text="")
+    for job in stopped:
+        Job.objects.filter(pk=job.pk, state__in=states).update(params={**job.params, "text": ""})
+    return len(stopped)
+
+
 def problem_of(row: InviteRow) -> str:
     """Why nobody is invited by a row; empty where somebody is."""
     return row.problem or ("" if row.email else str(NO_ADDRESS))
