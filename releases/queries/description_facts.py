@@ -6,18 +6,18 @@ from typing import Any
 from django.db.models import Avg, Count, Max, Min
 from django.db.models.functions import Length
 
-from annotation.models import Exclusion, InstructionVersion, Review, SheetVersion
-from benchmarks.models import FilterResult, Image, Item, ItemImage
+from annotation.models import Exclusion, InstructionVersion, SheetVersion
+from benchmarks.models import FilterResult, Image, ItemImage
 from people.models import Consent, ConsentVersion, Rater
 from releases.models import Release, ReleaseItem
-from releases.queries.shipped_answers import not_withheld, shipped_answers
+from releases.queries.shipped_answers import shipped_answers, shipped_items, shipped_reviews
 
 
 def description_facts(release: Release) -> dict[str, Any]:
     """JSON. Counts of answers are of those that are shipped. A fixed number of queries."""
     benchmark, chosen, answers = release.benchmark, release.chosen, shipped_answers(release)
     hidden = ReleaseItem.objects.filter(release=release, hides_text=True)
-    items = Item.objects.filter(stage__in=chosen.stages)
+    items = shipped_items(release)
     pictures = ItemImage.objects.filter(item__in=items)
     images = Image.objects.filter(pk__in=pictures.values("image"))
     sizes = images.aggregate(w0=Min("width"), w1=Max("width"), h0=Min("height"), h1=Max("height"))
@@ -45,9 +45,7 @@ def description_facts(release: Release) -> dict[str, Any]:
             InstructionVersion.objects.filter(campaign__in=chosen.campaigns, texts__isnull=False)
             .values_list("texts__language", flat=True)
         )),
-        "reviews": _counts(Review.objects.filter(
-            not_withheld(release, "annotation__assignment__unit__item"),
-            annotation__assignment__campaign__in=chosen.campaigns, undone_at=None), "decision"),
+        "reviews": _counts(shipped_reviews(release), "decision"),
         "excluded": Exclusion.objects.filter(benchmark=benchmark, lifted_at=None).count(),
         "consent_versions": ConsentVersion.objects.filter(team=benchmark.team).exclude(published_at=None).count(),
         "consents": Consent.objects.filter(version__team=benchmark.team, withdrawn_at=None).values("user").distinct()

@@ -8,19 +8,18 @@ from typing import Any
 
 from django.db.models import Count, Max, Min, QuerySet
 
-from annotation.models import Annotation, Assignment, Campaign, CampaignCohort
+from annotation.models import Annotation, Campaign, CampaignCohort
 from annotation.queries.answers import withdrawn_of
 from benchmarks.models import Benchmark, Item, ItemImage, Stage
 from people.models import Rater
 from releases.models import Release, ReleaseSelection
-from releases.queries.shipped_answers import not_withheld, shipped_answers
+from releases.queries.shipped_answers import shipped_answers, shipped_items, shipped_skips
 
 
 def known_facts(release: Release) -> dict[str, Any]:
     """JSON. Counts of answers are of those that are shipped. A fixed number of queries."""
     benchmark, chosen, answers = release.benchmark, release.chosen, shipped_answers(release)
-    skips = Assignment.objects.filter(campaign__in=chosen.campaigns, state=Assignment.State.SKIPPED)
-    uses = ItemImage.objects.filter(item__stage__in=chosen.stages).order_by("licence").values_list("licence")
+    uses = ItemImage.objects.filter(item__in=shipped_items(release)).order_by("licence").values_list("licence")
     times = answers.aggregate(first=Min("submitted_at"), last=Max("submitted_at"))
     return {
         "stages": [_stage(benchmark, pk, chosen) for pk in chosen.stages],
@@ -32,7 +31,7 @@ def known_facts(release: Release) -> dict[str, Any]:
         },
         "people": answers.filter(rater__kind=Rater.Kind.PERSON).values("rater").distinct().count(),
         "models": _models(answers),
-        "skipped": _counts(skips.filter(not_withheld(release, "unit__item")), "skip_reason"),
+        "skipped": _counts(shipped_skips(release), "skip_reason"),
         "first": times["first"].date().isoformat() if times["first"] else None,
         "last": times["last"].date().isoformat() if times["last"] else None,
         "licences": dict(uses.annotate(n=Count("image", distinct=True))),

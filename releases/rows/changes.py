@@ -16,7 +16,7 @@ from releases.rows.annotations import ANNOTATIONS, LEFT_OUT
 from releases.rows.columns import Row, RowColumn
 from releases.rows.decisions import OUTCOMES, REVIEWS
 from releases.rows.filters import Condition, RowFilter
-from releases.rows.items import ITEMS, WITH_CONSENT
+from releases.rows.items import ITEMS, MADE_OF_LEFT_OUT, WITH_CONSENT
 from releases.rows.kinds import Finish, RowKind, RowScope
 from releases.rows.ratings import RATINGS
 
@@ -118,9 +118,7 @@ def _items() -> ChangeReading:
     since = f"""{_later("i.xmin")}
     OR EXISTS (SELECT FROM benchmarks_itemimage y WHERE y.item_id = i.id AND {_later("y.xmin")})
     OR EXISTS (SELECT FROM annotation_itemsource y WHERE y.item_id = i.id AND {_later("y.xmin")})
-    OR {_WITHOUT_CONSENT} AND EXISTS (
-      SELECT FROM annotation_itemsource y JOIN annotation_annotation a ON a.id = y.annotation_id
-      WHERE y.item_id = i.id AND a.xact >= %s::text::xid8)"""
+    OR i.withdrawn_at IS NOT NULL AND {MADE_OF_LEFT_OUT.replace("{item}", "i").replace(LEFT_OUT, _LEFT_OUT_SINCE)}"""
     source = ITEMS.source.replace(f" AND {WITH_CONSENT.replace('{item}', 'i')}", "")
     return ChangeReading(_with_gone(ITEMS, _WITHOUT_CONSENT, source, {}), since, ("id", "stage"))
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 from benchmarks.queries.item_selection import DISAGREEMENTS, UNKNOWN
+from releases.rows.annotations import LEFT_OUT
 from releases.rows.columns import RowColumn
 from releases.rows.filters import RowFilter
 from releases.rows.kinds import RowKind, RowScope
@@ -57,10 +58,19 @@ _COLUMNS = (
     RowColumn("id", "i.id", "int8", "Number of the item.", scope="read"),
     RowColumn("stage", "t.key", "text", "Key of the stage.", scope="read"),
 )
-# Not of an item that was made of the answer of somebody who withdrew their consent.
-WITH_CONSENT = """NOT EXISTS (
-    SELECT FROM annotation_itemsource d JOIN annotation_annotation a ON a.id = d.annotation_id
-    WHERE d.item_id = {item}.id AND {item}.withdrawn_at IS NOT NULL AND a.uncounted_because = 'consent_withdrawn')"""
+# Whether an item was made of an answer that no file may hold, also of an earlier version of it, or of an item that was
+# made so: texts and pictures are handed on.
+MADE_OF_LEFT_OUT = """EXISTS (
+    WITH RECURSIVE up(id) AS (
+      SELECT {item}.id UNION SELECT p.parent FROM up CROSS JOIN LATERAL (
+        SELECT d.source_id AS parent FROM annotation_itemsource d WHERE d.item_id = up.id
+        UNION ALL SELECT v.replaces_id FROM benchmarks_item v WHERE v.id = up.id AND v.replaces_id IS NOT NULL) p)
+    SELECT FROM up JOIN annotation_itemsource d ON d.item_id = up.id
+    JOIN annotation_annotation a ON a.id = d.annotation_id JOIN annotation_assignment s ON s.id = a.assignment_id
+    JOIN annotation_campaign m ON m.id = s.campaign_id JOIN benchmarks_stage t ON t.id = m.stage_id
+    JOIN benchmarks_benchmark h ON h.id = t.benchmark_id JOIN people_rater r ON r.id = a.rater_id
+    WHERE {left_out})""".replace("{left_out}", LEFT_OUT)
+WITH_CONSENT = f"({{item}}.withdrawn_at IS NULL OR NOT {MADE_OF_LEFT_OUT})"
 _FROM = f"""
   FROM benchmarks_item i JOIN benchmarks_stage t ON t.id = i.stage_id
   WHERE i.stage_id = ANY(%s) AND {WITH_CONSENT.replace("{item}", "i")}

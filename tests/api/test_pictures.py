@@ -9,7 +9,8 @@ from django.test import Client
 from django.utils import timezone
 
 from annotation.models import Annotation, ItemSource, SecondReviewShare, Upload
-from benchmarks.models import ItemImage, Stage
+from annotation.services.answers import consent
+from benchmarks.models import Item, ItemImage, Stage
 from benchmarks.services.images import store_image
 from people.models import Consent
 from predictions.models import Collection
@@ -103,6 +104,36 @@ def test_a_picture_that_was_sent_after_the_withdrawal_is_read_by_nobody(world: W
     problem(client.get(url), 404, "not-found")
     assert image.sha256 not in str(client.get(f"{B}images/").json())
     assert image.sha256 not in str(client.get(f"{B}images/?stage={world.stage.key}").json())
+
+
+def test_a_picture_that_was_handed_on_is_gone_with_who_brought_it(world: World, pictures: list[bytes]) -> None:
+    """The item that was made of the answer shows it, and so does the one that was made of that item."""
+    first, derived, later = world.items
+    sha = give_picture(world, 1, png(60, 40, seed=9))
+    assert give_picture(world, 2, png(60, 40, seed=9)) == sha
+    [answer] = give_ratings(an_open_campaign(world), world.egypt, world.nour, {first: "3"})
+    ItemSource.objects.create(item=derived, source=first, annotation=answer)
+    ItemSource.objects.create(item=later, source=derived)
+    client, url = program(world.mara, "export"), f"{B}images/{sha}/"
+    assert client.get(url).status_code == 200
+    Annotation.objects.filter(pk=answer.pk).update(counted=False, uncounted_because="consent_withdrawn")
+    Item.objects.filter(pk__in=[derived.pk, later.pk]).update(withdrawn_at=timezone.now())
+    problem(client.get(url), 404, "not-found")
+    assert sha not in str(client.get(f"{B}images/").json())
+
+
+def test_a_picture_of_an_answer_that_was_undone_is_gone_with_who_brought_it(
+    world: World, pictures: list[bytes]
+) -> None:
+    give_picture(world, 2, png(60, 40, seed=9))
+    [answer] = give_ratings(an_open_campaign(world), world.egypt, world.nour, {world.items[2]: "3"})
+    image, _new = store_image(world.team, png(60, 40, seed=7), name="brought")
+    Upload.objects.create(assignment=answer.assignment, image=image, at=timezone.now())
+    Annotation.objects.filter(pk=answer.pk).update(live=False, counted=False, uncounted_because="undone")
+    client, url = program(world.mara, "export"), f"{B}images/{image.sha256}/"
+    assert client.get(url).status_code == 200
+    consent.withdraw(world.nour, world.team, timezone.now())
+    problem(client.get(url), 404, "not-found")
 
 
 def test_members_are_pseudonyms_but_for_who_manages_the_cohort_by_admin(world: World) -> None:

@@ -8,9 +8,13 @@ import pytest
 from django.utils import timezone
 
 from annotation.models import Annotation
-from benchmarks.models import ItemImage
+from annotation.services.answers import consent, submit
+from benchmarks.models import ItemImage, Stage
+from people.models import Rater
 from releases.rows.items import ITEMS
 from tests.annotation.chain.factories import (
+    GOOD,
+    a_stage,
     answer,
     claim_sheet,
     create_open_campaign,
@@ -21,7 +25,7 @@ from tests.annotation.chain.factories import (
 from tests.annotation.queue.factories import a_person
 from tests.evaluation.data import an_open_campaign
 from tests.importing import draw_pictures, upload
-from tests.personas import World
+from tests.personas import World, make_consent_version
 from tests.releases.test_export_members import cells, export_bytes, files, import_outcomes, lines, opened_zip
 
 pytestmark = pytest.mark.django_db
@@ -93,3 +97,53 @@ def test_the_file_name_of_an_import_is_exported_with_its_picture(world: World) -
     found = files(world.stage, an_open_campaign(world))
     [row] = lines(found["items.jsonl"])
     assert row["key"] == "nile" and [one["file"] for one in row["pictures"]] == ["set/Blue Nile 1.png"]
+
+
+def agree(stage: Stage, *raters: Rater) -> None:
+    version = make_consent_version(stage.benchmark.team)
+    for rater in raters:
+        assert rater.user is not None
+        consent.agree(rater.user, version, "en")
+
+
+def withdraw(writer: Rater, stage: Stage) -> None:
+    """The person takes their consent back, and the worker looks at what was made of their answers."""
+    assert writer.user is not None
+    assert consent.withdraw(writer.user, stage.benchmark.team, timezone.now()) is not None
+    process_derivations()
+
+
+def texts_of(*stages: Stage) -> set[str]:
+    return {row["text"] for stage in stages for row in lines(files(stage)["items.jsonl"])}
+
+
+def test_an_item_that_hands_a_text_on_goes_with_the_person_who_wrote_it() -> None:
+    ask, reply, cohort = create_question_stages()
+    handed_on = {"kind": "promote", "from": ["reply"], "params": {"context": {"answer": "answer"}}}
+    look = a_stage(ask.benchmark, "look", GOOD, derivation=handed_on)
+    writer, other = a_person(cohort), a_person(cohort)
+    agree(ask, writer, other)
+    answer(claim_sheet(writer, create_open_campaign(ask, cohort), cohort), question="Who is my aunt?", answer="Tea")
+    process_derivations()
+    answer(claim_sheet(other, create_open_campaign(reply, cohort), cohort), answer="Nobody knows")
+    process_derivations()
+    assert [item.text for item in live_items(look)] == ["Who is my aunt?"] == list(texts_of(reply))
+    withdraw(writer, ask)
+    assert live_items(look) == []
+    assert texts_of(ask, reply, look) == {""}, "the answer of the other person was made to a text of this one"
+
+
+def test_an_item_of_an_earlier_version_goes_with_the_person_who_wrote_it() -> None:
+    ask, reply, cohort = create_question_stages()
+    writer = a_person(cohort)
+    agree(ask, writer)
+    sheet = claim_sheet(writer, create_open_campaign(ask, cohort), cohort)
+    first = answer(sheet, question="Who is my aunt?", answer="Tea")
+    process_derivations()
+    submit.reopen(first.assignment_id, writer, timezone.now())
+    answer(first.assignment, question="What is it?", answer="Tea")
+    process_derivations()
+    assert not Annotation.objects.get(pk=first.pk).live
+    assert texts_of(reply) == {"Who is my aunt?", "What is it?"}
+    withdraw(writer, ask)
+    assert texts_of(reply) == set()

@@ -3,9 +3,11 @@
 import json
 
 import yaml
+from django.utils import timezone
 
-from annotation.models import Campaign, CampaignCohort
-from benchmarks.models import Benchmark, ItemImage
+from annotation.models import Annotation, Campaign, CampaignCohort, ItemSource, Review, Unit
+from annotation.services.answers import consent
+from benchmarks.models import Benchmark, Item, ItemImage
 from jobs.models import Event
 from papers.caire.recipe import CITATION as CAIRE
 from papers.culturalvqa.recipe import CULTURALVQA
@@ -15,7 +17,7 @@ from releases.descriptions.licences import may_be_shared, spdx_identifier
 from tests.evaluation.data import an_open_campaign, of_condition, table
 from tests.personas import World
 from tests.releases.description_schemas import CITATION, croissant_problems, problems_of
-from tests.releases.release_steps import act, address, build, built, files_of
+from tests.releases.release_steps import act, address, build, built, files_of, json_rows
 
 
 def study(world: World) -> Campaign:
@@ -189,3 +191,35 @@ def test_every_licence_has_a_file(world: World) -> None:
     assert [may_be_shared(text) for text in ("CC0", "", " unknown", "© X. All rights reserved")] == [
         True, False, False, False,
     ]  # fmt: skip
+
+
+def test_counts_of_the_card_are_those_of_the_rows(world: World) -> None:
+    """An answer to a text that was not agreed to is in the rows; what somebody gave who withdrew is in none."""
+    study(world)
+    late = Annotation.objects.filter(rater__user=world.tarek)[0]
+    Annotation.objects.filter(pk=late.pk).update(counted=False, uncounted_because="no_consent")
+    theirs = Annotation.objects.filter(rater__user=world.nour)
+    gone = Item.objects.create(stage=world.stage, key="gone", text="x" * 999, withdrawn_at=timezone.now())
+    ItemSource.objects.create(item=gone, source=world.items[0], annotation=theirs[0])
+    ItemImage.objects.create(item=gone, image=world.items[0].images.get().image, licence="Hers", source="Her camera")
+    at = timezone.now()
+    for answer, decision in ((theirs[0], "accept"), (late, "return")):
+        Review.objects.create(annotation=answer, reviewer=world.reviewer, decision=decision, reason=decision, at=at)
+    for answer, reason in ((theirs[1], "hers"), (late, "his")):
+        skipped = answer.assignment
+        unit = Unit.objects.create(item=world.items[-1], target=f"of {reason}")
+        skipped.pk, skipped.unit, skipped.state, skipped.skip_reason = None, unit, "skipped", reason
+        skipped.save()
+    consent.withdraw(world.nour, world.team, at)
+    files = files_of(world, built(world, formats=["jsonl"]))
+    rows = json_rows(files["jsonl/relevance/ratings.jsonl"])
+    assert [row["uncounted_because"] for row in rows].count("no_consent") == 1
+    card, sheet = files["README.md"].decode(), files["DATASHEET.md"].decode()
+    assert f"Answers: {len(rows)} of people, 0 of models." in card
+    assert "- Not counted, with the reason: no_consent 1." in card
+    assert "- Skipped, with the reason: his 1." in card
+    assert "Left out: 4 answers of fewer than 5 people who withdrew their consent." in card
+    assert "Decisions of reviewers: return 1." in sheet
+    assert "Items that were withdrawn: 0." in sheet
+    assert "999" not in sheet and "Her camera" not in sheet and "No source of a picture is known." in sheet
+    assert [path for path in files if path.startswith("LICENSES/Hers")] == []
