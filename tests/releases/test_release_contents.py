@@ -7,12 +7,15 @@ import zipfile
 from collections.abc import Iterator
 
 import pytest
+from django.utils import timezone
 from PIL import Image as Pillow
 from PIL.PngImagePlugin import PngInfo
 
-from annotation.models import Annotation, Campaign
-from benchmarks.models import Benchmark, ItemImage
+from annotation.models import Annotation, Campaign, ItemSource
+from annotation.services.answers import consent
+from benchmarks.models import Benchmark, Item, ItemImage
 from benchmarks.services.images import store_image
+from predictions.models import Collection, Entry, Query
 from releases.contents.pictures import file_name
 from releases.exports import document_files, record_files
 from releases.exports.document_files import DocumentFile
@@ -23,10 +26,11 @@ from releases.rows.columns import Row, RowColumn
 from tests.evaluation.data import an_open_campaign, of_condition, table
 from tests.module_world import built_once
 from tests.personas import World
-from tests.pictures import noise
+from tests.pictures import encode_picture, noise
 from tests.releases.release_steps import act, address, build, built, csv_rows, files_of, json_rows
 
 SECRET = b"Seen-by-nobody"
+AUNT = "Who is my aunt?"
 
 
 @built_once
@@ -207,3 +211,36 @@ def test_soft_labels_and_agreement_are_those_of_the_frozen_answers(world: World,
     split = {row["key"]: row["split"] for row in json_rows(files["jsonl/relevance/items.jsonl"])}
     shipped = {row["item"] for row in json_rows(files["jsonl/relevance/soft_labels.jsonl"])}
     assert {split[key] for key in shipped} <= {"train"}
+
+
+@pytest.fixture
+def aunt(world: World, campaign: Campaign) -> Item:
+    """An item that was made of an answer of Nour, with a text and a picture of hers, also in a collection. She has
+    withdrawn her consent since."""
+    answer = Annotation.objects.filter(rater__user=world.nour)[0]
+    derived = Item.objects.create(stage=world.stage, key="made", text=AUNT, withdrawn_at=timezone.now())
+    ItemSource.objects.create(item=derived, source=answer.assignment.unit.item, annotation=answer)
+    image = store_image(world.team, encode_picture(noise(60, 40, 77), "PNG"), name="a.png")[0]
+    ItemImage.objects.create(item=derived, image=image, licence="Hers alone")
+    collection = Collection.objects.create(
+        benchmark=world.benchmark, key="all", name="All", stage=world.stage, params={"of": "kept", "what": "images"}
+    )
+    about = {"item": "made", "text": AUNT, "country": "Egypt", "labels": [AUNT]}
+    Entry.objects.create(collection=collection, key="made", image=image, text=AUNT, about=about)
+    other = {"item": world.items[0].key, "text": "A street"}
+    Query.objects.create(collection=collection, query_set="native", key="made", text="bread", about=about)
+    Entry.objects.create(collection=collection, key=world.items[0].key, text="A street", about=other)
+    consent.withdraw(world.nour, world.team, timezone.now())
+    return derived
+
+
+def test_no_file_has_what_was_made_of_a_withdrawn_answer(world: World, aunt: Item) -> None:
+    files = files_of(world, built(world))
+    sha = aunt.images.get().image.sha256
+    assert [path for path, data in files.items() if AUNT.encode() in data or sha.encode() in data] == []
+    entries = {row["key"]: row for row in json_rows(files["site/entries.jsonl"])}
+    assert entries["made"]["about"] == {"item": "made", "country": "Egypt"}, "rankings name its key"
+    assert (entries["made"]["text"], entries["made"]["image"]) == ("", None)
+    [query] = json_rows(files["site/queries.jsonl"])
+    assert (query["text"], query["about"]) == ("bread", {"item": "made", "country": "Egypt"})
+    assert entries[world.items[0].key]["about"] == {"item": world.items[0].key, "text": "A street"}

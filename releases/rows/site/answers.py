@@ -29,7 +29,7 @@ from people.models import ModelDetails, Rater
 from releases.rows.decisions import REVIEWER_PLACES
 from releases.rows.items import WITH_CONSENT
 from releases.rows.site.kinds import RATERS, SiteKind
-from releases.rows.site.predictions import COLLECTIONS
+from releases.rows.site.predictions import COLLECTIONS, ENTRY_GONE, QUERY_GONE
 from releases.rows.site.structure import ACCOUNT, MADE_ANEW
 from releases.rows.site.withheld import (
     COPIED,
@@ -74,6 +74,8 @@ KINDS: tuple[SiteKind, ...] = (
         "Pictures of items, collections and answers. Their files are in images.zip, if they were chosen.",
         where="""(EXISTS (SELECT FROM benchmarks_itemimage u JOIN benchmarks_item i ON i.id = u.item_id
           WHERE u.image_id = {x}.id AND i.stage_id = ANY({stages}) AND """
+        + WITH_CONSENT.replace("{item}", "i")
+        + " AND "
         + open_picture("u.item_id", "{x}.id")
         + """)
         OR EXISTS (SELECT FROM annotation_upload u JOIN annotation_assignment s ON s.id = u.assignment_id
@@ -83,10 +85,14 @@ KINDS: tuple[SiteKind, ...] = (
         OR EXISTS (SELECT FROM predictions_entry e JOIN predictions_collection c ON c.id = e.collection_id
           WHERE e.image_id = {x}.id AND """
         + _COLLECTION
+        + " AND NOT "
+        + ENTRY_GONE.replace("{x}", "e")
         + """)
         OR EXISTS (SELECT FROM predictions_query e JOIN predictions_collection c ON c.id = e.collection_id
           WHERE e.image_id = {x}.id AND """
         + _COLLECTION
+        + " AND NOT "
+        + QUERY_GONE.replace("{x}", "e")
         + """){also})""",
         identity=("sha256",),
         filled={"team": "team"},

@@ -14,6 +14,7 @@ from predictions.models import (
     Ranking,
     Run,
 )
+from releases.rows.items import WITH_CONSENT
 from releases.rows.site.kinds import RATERS, SiteKind
 from releases.rows.site.structure import ACCOUNT, MADE_ANEW
 from releases.rows.site.withheld import NOTHING_WITHHELD, is_open
@@ -25,6 +26,18 @@ COLLECTIONS = (
     "{x}.benchmark_id = {benchmark}"
     f" AND ({{x}}.stage_id IS NULL OR {{x}}.stage_id = ANY({{stages}}) AND {NOTHING_WITHHELD})"
 )
+# A collection stays as it was made. Where an item was made of the answer of somebody who withdrew their consent, its
+# entry has the key, which rankings name, and what numbers are cut by and nobody wrote.
+_ASKED_BY = "c.params ->> 'asked_by'"
+_GONE = f"""EXISTS (SELECT FROM predictions_collection c JOIN benchmarks_stage g ON g.benchmark_id = c.benchmark_id
+    JOIN benchmarks_item i ON i.stage_id = g.id
+  WHERE c.id = {{x}}.collection_id AND {{of_stage}} AND i.key IN ({{x}}.key, {{x}}.about ->> 'item')
+    AND NOT {WITH_CONSENT.replace("{item}", "i")})"""
+_ASKED = "{x}.query_set IN ('images', 'sentences')"
+ENTRY_GONE = _GONE.replace("{of_stage}", "g.id = c.stage_id")
+QUERY_GONE = _GONE.replace("{of_stage}", f"CASE WHEN {_ASKED} THEN g.key = {_ASKED_BY} ELSE g.id = c.stage_id END")
+_ABOUT = """(SELECT coalesce(jsonb_object_agg(m.key, m.value), jsonb_build_object()) FROM jsonb_each(x.about) m
+  WHERE m.key IN ('item', 'country', 'condition'))"""
 
 BEFORE_ANSWERS: tuple[SiteKind, ...] = (
     SiteKind(
@@ -84,6 +97,10 @@ BEFORE_ANSWERS: tuple[SiteKind, ...] = (
         "Entries of the collections.",
         identity=("collection", "key"),
         references={"collection": "collections", "image": "images"},
+        select={
+            "text": f"CASE WHEN {ENTRY_GONE} THEN '' ELSE x.text END",
+            "about": f"CASE WHEN {ENTRY_GONE} THEN {_ABOUT} ELSE x.about END",
+        },
     ),
     SiteKind(
         "queries",
@@ -91,6 +108,10 @@ BEFORE_ANSWERS: tuple[SiteKind, ...] = (
         "Queries of the collections.",
         identity=("collection", "query_set", "key"),
         references={"collection": "collections", "image": "images"},
+        select={
+            "text": f"CASE WHEN {_ASKED} AND {QUERY_GONE} THEN '' ELSE x.text END",
+            "about": f"CASE WHEN {QUERY_GONE} THEN {_ABOUT} ELSE x.about END",
+        },
     ),
     SiteKind(
         "runs",
