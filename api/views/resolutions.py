@@ -13,7 +13,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.access import assignment_for, benchmark_of_own_answers
-from annotation.models import Assignment, Resolution
+from annotation.models import Annotation, Assignment, Resolution
+from annotation.queries.answers import is_left_out
 from annotation.queries.resolutions import settles_disputes
 from annotation.services.answers import submit
 from api.protocol.contents import refused
@@ -36,7 +37,7 @@ class ResolutionList(ResourceView):
     def get(self, request: Request, slug: str) -> Response:
         benchmark = benchmark_for(request.user, slug, can="work_on")
         return page_of(
-            request, resolutions_in(benchmark).filter(live=True), "resolutions",
+            request, readable_resolutions(benchmark).filter(live=True), "resolutions",
             lambda page: [resolution_json(row, benchmark) for row in page], benchmark.pk,
         )  # fmt: skip
 
@@ -75,7 +76,9 @@ class ResolutionDetail(OwnResolutionView):
                reply=shapes.ResolutionLine)  # fmt: skip
     def get(self, request: Request, slug: str, resolution_id: int) -> Response:
         benchmark = benchmark_for(request.user, slug, can="work_on")
-        return with_etag(request, resolution_json(resolution_of(resolutions_in(benchmark), resolution_id), benchmark))
+        return with_etag(
+            request, resolution_json(resolution_of(readable_resolutions(benchmark), resolution_id), benchmark)
+        )
 
     @operation("resolution_update", "Decide otherwise: the next version, which has a number of its own",
                scope="answer", body=shapes.ResolutionChange, reply=shapes.ResolutionDone,
@@ -120,6 +123,13 @@ class ResolutionWithdraw(OwnResolutionView):
 def resolutions_in(benchmark: Benchmark) -> Any:
     rows = Resolution.objects.filter(unit__item__stage__benchmark=benchmark)
     return rows.select_related("unit__item__stage__benchmark", "by", "annotation")
+
+
+def readable_resolutions(benchmark: Benchmark) -> Any:
+    """Without those of people who withdrew their consent, as no file has them."""
+    rows = resolutions_in(benchmark)
+    left_out = Annotation.objects.filter(is_left_out(benchmark.team_id), pk__in=rows.values("annotation"))
+    return rows.exclude(annotation__in=list(left_out.values_list("pk", flat=True)))
 
 
 def resolution_of(rows: Any, resolution_id: int) -> Resolution:

@@ -5,12 +5,15 @@ from typing import Any
 
 import pytest
 from django.db.models import F
+from django.utils import timezone
 
 from annotation.models import Annotation, Campaign, Draft, Resolution
+from annotation.services.answers import consent
 from benchmarks.models import Benchmark
-from people.models import CohortMember, Rater
+from people.models import CohortMember, Consent, Rater
 from tests.annotation.chain.disputed_scene import FIRST, Disputes, lower
-from tests.annotation.chain.factories import claim_sheet
+from tests.annotation.chain.factories import claim_sheet, process_derivations
+from tests.annotation.queue.factories import NOON
 from tests.api.clients import program
 from tests.api.test_protocol import problem, send
 from tests.personas import World
@@ -151,3 +154,21 @@ def test_a_change_is_refused_when_the_campaign_is_over(asked: Adjudication) -> N
     Campaign.objects.filter(pk=asked.scene.campaigns["settling"].pk).update(state=Campaign.State.CLOSED)
     problem(change(asked.client, place, {"decision": "undecided", "reason": "x"}), 409, "conflict")
     assert [row.version for row in asked.scene.live()] == [1]
+
+
+def test_nobody_reads_what_somebody_settled_who_withdrew_their_consent(world: World, asked: Adjudication) -> None:
+    """Also an earlier version of it, which held until it was changed."""
+    done = asked.settle()
+    changed = change(asked.client, done["Location"], {"decision": "undecided", "reason": "My aunt."})
+    assert changed.status_code == 200, changed.content
+    reader, places = program(world.mara, "export"), (done["Location"], changed["Location"])
+    assert [reader.get(place).status_code for place in places] == [200, 200]
+    assert asked.third.user is not None
+    if not Consent.objects.filter(user=asked.third.user).exists():
+        early = {"given_at": NOON, "language": "en"}
+        Consent.objects.create(user=asked.third.user, version=world.consent_version, **early)
+    consent.withdraw(asked.third.user, world.team, timezone.now())
+    assert reader.get(URL).json()["results"] == [], "also before a worker has looked at it"
+    process_derivations()
+    for place in places:
+        problem(reader.get(place), 404, "not-found")
