@@ -15,7 +15,7 @@ from django.db.models import QuerySet, Sum
 from benchmarks.models import Image, ItemImage, Stage
 from benchmarks.services import storage
 from releases.contents.tables import ReleaseTable
-from releases.descriptions.licences import EXTENSIONS, may_be_shared
+from releases.descriptions.licences import EXTENSIONS, is_known, may_be_shared
 from releases.formats.archive import DATED, ZipStream
 from releases.formats.picture_metadata import Unreadable, strip_metadata
 from releases.rows.columns import Row, RowColumn
@@ -125,7 +125,7 @@ def left_out_rows(rows: Iterator[Row]) -> Iterator[Row]:
     """The uses whose file is not in the release for its licence, with the reason."""
     for row in rows:
         if row["file"] is None:
-            yield {**row, "reason": "no licence known" if not row["licence"].strip() else "licence forbids it"}
+            yield {**row, "reason": "licence forbids it" if is_known(row["licence"]) else "no licence known"}
 
 
 def embedded_rows(rows: Iterator[Row], choice: PictureChoice, *, single: bool) -> Iterator[Row]:

@@ -19,10 +19,14 @@ def spdx_identifier(licence: str) -> str:
     return _BY_LETTERS.get(_letters(licence), "")
 
 
+def is_known(licence: str) -> bool:
+    """Whether it says anything."""
+    return bool(words := _words(licence)) and words not in _UNKNOWN
+
+
 def may_be_shared(licence: str) -> bool:
     """Whether files under this licence may be given to others, as far as its words say."""
-    words = " ".join(licence.lower().replace("-", " ").split())
-    return bool(words) and words not in _UNKNOWN and not any(part in words for part in _FORBIDDING)
+    return is_known(licence) and not any(part in _words(licence) for part in _FORBIDDING)
 
 
 def data_licence_file(licence: str) -> bytes:
@@ -53,6 +57,10 @@ def licence_file_name(licence: str) -> str:
         plain = re.sub(r"[^A-Za-z0-9.]+", "-", licence).strip("-.")[:60]
         name = f"{plain or 'licence'}-{hashlib.sha256(licence.encode()).hexdigest()[:8]}"
     return f"LICENSES/{name}.txt"
+
+
+def _words(licence: str) -> str:
+    return " ".join(licence.lower().replace("-", " ").split())
 
 
 def _letters(text: str) -> str:

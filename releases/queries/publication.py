@@ -5,15 +5,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import QuerySet
+from django.db.models import Count, QuerySet
 from django.db.models.fields.json import KeyTextTransform
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from annotation.models import Annotation, Campaign, SheetVersion
+from annotation.models import Annotation, Campaign, Resolution, Review, SecondReview, SheetVersion
 from annotation.sheets.sheet import Sheet
 from benchmarks.models import Benchmark, ItemImage
 from people.models import Consent, ConsentVersion
+from releases.descriptions.licences import is_known, may_be_shared
 from releases.descriptions.sections import gaps
 from releases.models import Release, ReleaseItem, ReleaseRow, ReleaseSelection
 
@@ -74,6 +75,10 @@ def publication_warnings(release: Release) -> list[str]:
     if _has_free_text(release):
         text = _("Answers in free text are in the release. Look them through for names and addresses.")
         warnings.append(text)
+    if _has_comments(chosen):
+        text = _("Comments and reasons of reviewers were written in free text and are in the release. Look them through"
+                 " for names and addresses.")  # fmt: skip
+        warnings.append(text)
     return warnings + _newly_shipped(release)
 
 
@@ -119,12 +124,22 @@ def _has_free_text(release: Release) -> bool:
     return any(sheet.level(field.key) == "text" for sheet in sheets for field in sheet.fields)
 
 
+def _has_comments(chosen: ReleaseSelection) -> bool:
+    """Of whoever decided on answers or settled them."""
+    campaigns, stages = list(chosen.campaigns), list(chosen.stages)
+    first = Review.objects.filter(annotation__assignment__campaign__in=campaigns).exclude(comment="")
+    second = SecondReview.objects.filter(first__annotation__assignment__campaign__in=campaigns).exclude(comment="")
+    settled = Resolution.objects.filter(unit__item__stage__in=stages).exclude(reason="")
+    return first.exists() or second.exists() or settled.exists()
+
+
 def _newly_shipped(release: Release) -> list[str]:
     """Answers that an earlier release withheld: whoever was promised an unseen test must know."""
     earlier = release.benchmark.releases.exclude(selection__withheld="").filter(selection__withheld__isnull=False)
     withheld = ReleaseItem.objects.filter(
-        release__in=earlier.exclude(published_at=None), split=KeyTextTransform("withheld", "release__selection")
-    )
+        release__in=earlier.exclude(published_at=None), item__stage__in=release.chosen.stages,
+        split=KeyTextTransform("withheld", "release__selection"),
+    )  # fmt: skip
     items = set(withheld.values_list("item", flat=True))
     if not items:
         return []
@@ -141,18 +156,32 @@ def _newly_shipped(release: Release) -> list[str]:
 
 
 def _unlicensed_pictures(chosen: ReleaseSelection) -> list[str]:
-    pictures = ItemImage.objects.filter(item__stage__in=chosen.stages)
-    unlicensed, total = pictures.filter(licence="").count(), pictures.count()
-    if not unlicensed:
-        return []
-    text = ngettext(
-        "%(n)s of %(total)s pictures has no licence.", "%(n)s of %(total)s pictures have no licence.", unlicensed
-    )
-    consequences = {
+    """Uses of pictures in items, by their licence."""
+    uses = ItemImage.objects.filter(item__stage__in=chosen.stages).order_by("licence").values_list("licence")
+    counts = dict(uses.annotate(n=Count("pk")))
+    unknown = sum(n for licence, n in counts.items() if not is_known(licence))
+    forbidden = sum(n for licence, n in counts.items() if is_known(licence) and not may_be_shared(licence))
+    texts = [
+        ngettext("%(n)s of %(total)s pictures has no licence.", "%(n)s of %(total)s pictures have no licence.", unknown)
+        % {"n": unknown, "total": sum(counts.values())},
+        ngettext(
+            "%(n)s of %(total)s pictures has a licence that forbids to share it.",
+            "%(n)s of %(total)s pictures have a licence that forbids to share them.",
+            forbidden,
+        )
+        % {"n": forbidden, "total": sum(counts.values())},
+    ]
+    consequence = _consequence(chosen)
+    return [f"{text} {consequence}" for n, text in zip((unknown, forbidden), texts, strict=True) if n]
+
+
+def _consequence(chosen: ReleaseSelection) -> str:
+    """What the release does with a picture that must not be shared."""
+    texts = {
         "names": _("The release names them, without files."),
         "licensed": _("Their files are left out."),
         "all": _("Their files are in the release. Readers may not be allowed to use them."),
         "none": _("The release does not name them."),
     }
-    consequences |= {"licensed_originals": consequences["licensed"], "originals": consequences["all"]}
-    return [text % {"n": unlicensed, "total": total} + " " + consequences[chosen.pictures]]
+    texts |= {"licensed_originals": texts["licensed"], "originals": texts["all"]}
+    return texts[chosen.pictures]

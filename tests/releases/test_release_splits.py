@@ -199,6 +199,22 @@ def test_withheld_answers_stay_on_the_server_with_a_checksum(world: World, campa
     assert world.client(world.owner).get(path).status_code == 410
 
 
+def test_a_warning_of_withheld_answers_names_those_that_are_shipped(world: World, campaign: Campaign) -> None:
+    """Items of a stage that is not in the release have no answers in it."""
+    Benchmark.objects.filter(pk=world.benchmark.pk).update(licence="CC-BY-4.0")
+    other = a_stage(world.benchmark, "other", QUESTION)
+    Item.objects.create(stage=other, key="one", text="Bread")
+    first = built(world, **SPLIT, withhold="on", stages=[campaign.stage_id])
+    act(world, first, "publish", sure="1")
+    hidden = list(split_of(first).values()).count("test")
+    words = "were withheld in an earlier release and are in this one"
+    without = built(world, version="2.0.0", stages=[other.pk])
+    assert words not in world.client(world.owner).get(address(without)).content.decode()
+    whole = built(world, version="3.0.0")
+    page = world.client(world.owner).get(address(whole)).content.decode()
+    assert f"The answers of {hidden} items {words}" in page
+
+
 def test_a_table_may_have_several_files_of_each_split(
     world: World, campaign: Campaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -228,6 +244,7 @@ def test_pictures_are_inside_parquet_or_in_archives_and_never_both(
     give_pictures(world)
     ItemImage.objects.filter(item__in=world.items[:30]).update(licence="CC0")
     ItemImage.objects.filter(item__in=world.items[30:35]).update(licence="All rights reserved", source="a shop")
+    ItemImage.objects.filter(item=world.items[35]).update(licence="Unknown")
     release = built(world, **SPLIT, pictures="licensed", embed="on")
     files = files_of(world, release)
     assert "images.zip" not in files
@@ -243,7 +260,11 @@ def test_pictures_are_inside_parquet_or_in_archives_and_never_both(
     assert metadata["info"]["features"]["image"] == {"_type": "Image"}
     left_out = csv_rows(files["images_left_out.csv"])
     assert len(left_out) == 10 and {row["reason"] for row in left_out} == {"no licence known", "licence forbids it"}
+    assert {row["source"] for row in left_out if row["reason"] == "licence forbids it"} == {"a shop"}
     assert [row["source"] for row in left_out].count("a shop") == 5
+    page = world.client(world.owner).get(address(release)).content.decode()
+    assert "5 of 40 pictures have no licence. Their files are left out." in page
+    assert "5 of 40 pictures have a licence that forbids to share them. Their files are left out." in page
     monkeypatch.setattr("releases.contents.pictures.ARCHIVE_BYTES", 20_000)
     files = files_of(world, built(world, version="1.1.0", pictures="all"))
     archives = [path for path in files if path.startswith("images") and path.endswith(".zip")]

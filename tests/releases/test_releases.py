@@ -11,8 +11,8 @@ import pytest
 from django.core.files.storage import default_storage
 from django.db import DatabaseError, transaction
 
-from annotation.models import Annotation, Campaign
-from benchmarks.models import Benchmark
+from annotation.models import Annotation, Campaign, Review
+from benchmarks.models import Benchmark, Stage
 from jobs.models import Event
 from releases.models import Release, ReleaseFile, ReleaseRow
 from tests.evaluation.data import an_open_campaign, of_condition, table
@@ -153,6 +153,22 @@ def test_a_missing_licence_blocks_and_warnings_must_be_confirmed(world: World, r
     assert Release.objects.get().state == "published"
     [event] = Event.objects.filter(verb="release.published")
     assert (len(event.data["confirmed"]), event.data["reason"]) == (4, "The pictures follow.")
+
+
+def test_what_reviewers_wrote_has_to_be_looked_through(world: World, campaign: Campaign) -> None:
+    """A stage without free text has some where a reviewer wrote to the author."""
+    words = "were written in free text and are in the release"
+    page = world.client(world.owner).get(address(built(world))).content.decode()
+    assert words not in page
+    Stage.objects.filter(pk=world.stage.pk).update(acceptance=Stage.Acceptance.BY_REVIEW)
+    answer = Annotation.objects.order_by("pk")[0]
+    Review.objects.create(
+        annotation=answer, reviewer=world.reviewer, decision="return", reason="unclear", at=answer.submitted_at,
+        comment="Nour, call me: 0123", undone_at=answer.submitted_at,
+    )  # fmt: skip
+    release = built(world, version="2.0.0")
+    assert "0123" in files_of(world, release)["jsonl/relevance/reviews.jsonl"].decode()
+    assert words in world.client(world.owner).get(address(release)).content.decode()
 
 
 def test_a_published_release_never_changes_and_can_be_withdrawn(world: World, campaign: Campaign) -> None:
