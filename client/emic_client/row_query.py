@@ -31,7 +31,7 @@ class RowQuery(Generic[R]):
         self._kind = kind
         self._filters = dict(filters)
         self.changed_after: str | None = None
-        """After a reading: what to give as the filter `changed_after` to read what changed since."""
+        """After a reading of all rows: what to give as the filter `changed_after` to read what changed since."""
         self.gone: list[dict[str, Any]] = []
         """After a reading of changes: the numbers of rows that nobody may read any more, and why. Delete them."""
 
@@ -109,8 +109,9 @@ class RowQuery(Generic[R]):
     def _lines(self) -> Iterator[str]:
         """Raises BrokenStream if the rows end before the number that came first."""
         number = 0
+        self.changed_after = None
         with self._connection.stream(self._path, self._filters, STREAM) as reply:
-            self.changed_after = reply.headers.get("x-emic-changed-after")
+            changed_after = reply.headers.get("x-emic-changed-after")
             announced = int(reply.headers.get("x-emic-rows", "-1"))
             try:
                 for line in split_lines(reply.iter_bytes()):
@@ -121,6 +122,7 @@ class RowQuery(Generic[R]):
                 raise BrokenStream(_broken(number, announced)) from error
         if announced not in (-1, number):
             raise BrokenStream(_broken(number, announced))
+        self.changed_after = changed_after
 
     def _columns(self, shapes: Mapping[str, ColumnShape]) -> dict[str, list[Any]]:
         columns: dict[str, list[Any]] = {name: [] for name in shapes}

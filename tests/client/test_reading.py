@@ -118,7 +118,8 @@ def broken(lines: int, announced: int | None, error: Exception | None = None) ->
         if error:
             raise error
 
-    headers = {} if announced is None else {"X-Emic-Rows": str(announced)}
+    headers = {"X-Emic-Changed-After": "behind"}
+    headers |= {} if announced is None else {"X-Emic-Rows": str(announced)}
     transport = httpx.MockTransport(lambda request: httpx.Response(200, content=body(), headers=headers))
     connection = Connection("https://emic.test", "token", transport=transport)
     return RowQuery(connection, "/ratings/", records.Rating, {})
@@ -137,6 +138,20 @@ def test_a_broken_stream_raises_and_leaves_no_file(tmp_path: Path) -> None:
         with pytest.raises(emic_client.BrokenStream):
             query.to_ndjson(target)
     assert [path.name for path in tmp_path.iterdir()] == ["rows.jsonl"] and target.read_text() == "earlier\n"
+
+
+def test_where_to_read_on_is_known_only_after_all_rows() -> None:
+    """Whoever went on from there after a broken reading would miss the rows that did not come."""
+    whole = broken(3, 3)
+    assert len(list(whole)) == 3 and whole.changed_after == "behind"
+    for query in (whole, broken(2, 3)):
+        query._connection = broken(2, 3)._connection
+        with pytest.raises(emic_client.BrokenStream):
+            list(query)
+        assert query.changed_after is None
+    stopped = broken(3, 3)
+    next(iter(stopped))
+    assert stopped.changed_after is None
 
 
 def test_a_broken_stream_leaves_an_earlier_parquet_file_as_it_is(tmp_path: Path) -> None:
