@@ -7,7 +7,16 @@ from typing import Any
 
 from annotation.fields.contract import localise
 from annotation.sheets.sheet import Field
-from releases.writers.contract import File, Row, TaskSource, options_of, picture_path, takes_boxes, takes_text
+from releases.writers.contract import (
+    File,
+    Row,
+    TaskSource,
+    options_of,
+    picture_path,
+    takes_boxes,
+    takes_text,
+    whole_number,
+)
 
 PEOPLE = uuid.UUID("6f1c1a52-6d0e-5d8e-9d0b-2f8f3f1f6a10")
 """Argilla knows people by UUID: each pseudonym has its own, the same in every export."""
@@ -40,9 +49,9 @@ def _record(source: TaskSource, item: Row, answers: list[Row]) -> dict[str, Any]
     for row in answers:
         for field in _fields(source):
             answer = row["answers"].get(field.key)
-            if answer is None:
+            value = whole_number(answer) if _is_rating(field) else answer
+            if value is None:
                 continue
-            value = int(answer) if _is_rating(field) else answer
             if row["rater_kind"] == "person":
                 user = str(uuid.uuid5(PEOPLE, row["rater"]))
                 responses[field.key].append({"value": value, "user_id": user})

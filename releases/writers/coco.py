@@ -1,15 +1,16 @@
 """COCO instances, one file for each rater. Pure."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from releases.writers.contract import File, Row, TaskSource, picture_path, size_of, takes_boxes
+from releases.writers.contract import File, Row, TaskSource, boxes_of, file_names, picture_path, size_of, takes_boxes
 
 
 def write_coco(source: TaskSource) -> list[File]:
     categories = {name: number for number, name in enumerate(_names(source), start=1)}
-    return [(f"coco/{_file_name(rater)}.json", _file(source, rater, categories)) for rater in source.raters]
+    files = file_names(source.raters)
+    return [(f"coco/{files[rater]}.json", _file(source, rater, categories)) for rater in source.raters]
 
 
 def _names(source: TaskSource) -> Iterator[str]:
@@ -27,16 +28,12 @@ def _names(source: TaskSource) -> Iterator[str]:
     return iter(names)
 
 
-def _file_name(rater: str) -> str:
-    return "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in rater)[:100]
-
-
 def _file(source: TaskSource, rater: str, categories: dict[str, int]) -> Iterator[bytes]:
     rows = [{"id": number, "name": name, "supercategory": ""} for name, number in categories.items()]
     head = {"info": {"description": "Emic", "emic_rater": rater}, "licenses": [], "categories": rows}
     yield json.dumps(head, ensure_ascii=False)[:-1].encode() + b',"images":['
-    answered = ((item, row) for item, answers in source.tasks() for row in answers if row["rater"] == rater)
-    for place, (item, _row) in enumerate(answered):
+    answered = (item for item, answers in source.tasks() if any(row["rater"] == rater for row in answers))
+    for place, item in enumerate(answered):
         size = size_of(item) or (0, 0)
         image = {"id": item["id"], "file_name": picture_path(item), "width": size[0], "height": size[1]}
         yield (b",\n" if place else b"\n") + json.dumps(image, ensure_ascii=False).encode()
@@ -55,14 +52,14 @@ def _annotations(source: TaskSource, rater: str, categories: dict[str, int]) -> 
                 yield (b",\n" if number > 1 else b"\n") + json.dumps(annotation, ensure_ascii=False).encode()
 
 
-def _boxes(source: TaskSource, row: Row) -> Iterator[tuple[str, dict[str, Any]]]:
+def _boxes(source: TaskSource, row: Row) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """With the name of the category of each."""
     for field in filter(takes_boxes, source.sheet.fields):
-        for box in row["answers"].get(field.key) or ():
+        for box in boxes_of(row["answers"].get(field.key)):
             yield box.get("label") or field.key, box
 
 
-def _annotation(number: int, item: Row, row: Row, category: int, box: dict[str, Any]) -> dict[str, Any]:
+def _annotation(number: int, item: Row, row: Row, category: int, box: Mapping[str, Any]) -> dict[str, Any]:
     across, down = size_of(item) or (1, 1)
     width, height = (box["x1"] - box["x0"]) * across, (box["y1"] - box["y0"]) * down
     return {

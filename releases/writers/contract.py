@@ -54,6 +54,33 @@ def takes_text(field: Field) -> bool:
     return field.spec.level(field.config) == "text"
 
 
+def boxes_of(answer: Any) -> list[Mapping[str, Any]]:
+    """The boxes of an answer; none of one to an older version of the question, which asked for something else."""
+    boxes = answer if isinstance(answer, list) else []
+    return [box for box in boxes if isinstance(box, Mapping) and "x0" in box]
+
+
+def whole_number(answer: Any) -> int | None:
+    """A code as a number; None of a code of an older version of the question that is none."""
+    text = str(answer)
+    return int(text) if text.isascii() and text.isdecimal() else None
+
+
+def file_names(raters: Sequence[str]) -> dict[str, str]:
+    """A name for a file of each rater, the same in each export of the same raters. No two are one on any system."""
+    names: dict[str, str] = {}
+    used: set[str] = set()
+    for rater in raters:
+        plain = name = "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in rater)[:100]
+        number = 1
+        while name.casefold() in used:
+            number += 1
+            name = f"{plain}-{number}"
+        used.add(name.casefold())
+        names[rater] = name
+    return names
+
+
 def picture_of(item: Row) -> Mapping[str, Any] | None:
     """The first picture of an item."""
     pictures = item["pictures"]

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from annotation.sheets.sheet import Field
-from releases.writers.contract import File, TaskSource, options_of, takes_text
+from releases.writers.contract import File, TaskSource, file_names, options_of, takes_text
 
 
 def takes(field: Field) -> bool:
@@ -13,16 +13,12 @@ def takes(field: Field) -> bool:
 
 
 def write_doccano(source: TaskSource) -> list[File]:
-    fields = list(filter(takes, source.sheet.fields))
+    fields, names = list(filter(takes, source.sheet.fields)), file_names(source.raters)
     return [
-        (f"{field.key}/{_file_name(rater)}.jsonl", _lines(source, field, rater))
+        (f"{field.key}/{names[rater]}.jsonl", _lines(source, field, rater))
         for field in fields
         for rater in source.raters
     ]
-
-
-def _file_name(rater: str) -> str:
-    return "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in rater)[:100]
 
 
 def _lines(source: TaskSource, field: Field, rater: str) -> Iterator[bytes]:

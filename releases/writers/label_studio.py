@@ -7,7 +7,17 @@ from xml.sax.saxutils import quoteattr
 
 from annotation.fields.contract import localise
 from annotation.sheets.sheet import Field, Sheet
-from releases.writers.contract import File, Row, TaskSource, options_of, picture_path, size_of, takes_boxes
+from releases.writers.contract import (
+    File,
+    Row,
+    TaskSource,
+    boxes_of,
+    options_of,
+    picture_path,
+    size_of,
+    takes_boxes,
+    whole_number,
+)
 
 IMAGE, TEXT = "image", "text"
 MOST_STARS = 10
@@ -74,9 +84,10 @@ def _target(field: Field, *, has_picture: bool) -> str:
 def _field_results(field: Field, answer: Any, target: str, size: tuple[int, int] | None) -> list[dict[str, Any]]:
     head = {"from_name": field.key, "to_name": target}
     if takes_boxes(field):
-        return [{**head, **_box(box, size)} for box in answer]
+        return [{**head, **_box(box, size)} for box in boxes_of(answer)]
     if _is_stars(field):
-        return [{**head, "type": "rating", "value": {"rating": int(answer)}}]
+        stars = whole_number(answer)
+        return [{**head, "type": "rating", "value": {"rating": stars}}] if stars is not None else []
     if options_of(field):
         codes = answer if isinstance(answer, list) else [answer]
         return [{**head, "type": "choices", "value": {"choices": codes}}]

@@ -16,6 +16,7 @@ from benchmarks.models import Benchmark, Item
 from jobs.models import Event
 from people.services.raters import rater_of
 from releases.rows.annotations import current_answers
+from releases.writers.registry import WRITERS
 from tests.evaluation.data import an_open_campaign, give_ratings, of_condition, table
 from tests.personas import World
 
@@ -179,3 +180,19 @@ def test_an_export_that_is_broken_off_leaves_the_connection_usable(world: World)
     reply = world.client(world.mara).post(address, {"stage": world.stage.pk, "form": "csv"})
     reply.close()
     assert len(download_files(world.client(world.mara), world)["ratings.jsonl"].splitlines()) == 16
+
+
+@pytest.mark.parametrize("tool", [writer.key for writer in WRITERS if writer.key != "coco"])
+def test_an_answer_to_an_older_question_does_not_end_the_file(world: World, tool: str) -> None:
+    """The points of the question were words before the sheet was changed."""
+    world.add_items(2)
+    campaign = an_open_campaign(world)
+    first, second = world.items[:2]
+    older, _newer = give_ratings(campaign, world.egypt, world.nour, {first: "3", second: "4"})
+    Annotation.objects.filter(pk=older.pk).update(answers={"relevance": "high"})
+    reply: Any = world.client(world.mara).post(
+        f"/b/{world.benchmark.slug}/export/tools/", {"stage": campaign.stage_id, "form": tool}
+    )
+    with zipfile.ZipFile(io.BytesIO(b"".join(reply.streaming_content))) as archive:
+        assert archive.testzip() is None
+        assert any(second.key.encode() in archive.read(name) for name in archive.namelist())
