@@ -28,7 +28,8 @@ from releases.models import Release
 from releases.queries.differences import differences, state_changes
 from releases.queries.main_numbers import main_numbers
 from releases.queries.needed_version import stored_codebooks, stored_need, version_need
-from releases.queries.publication import publication_errors, publication_warnings, withdrawn_since
+from releases.queries.publication import publication_errors, publication_warnings
+from releases.queries.withdrawals import withdrawn_since
 from releases.services import downloads
 from releases.services import releases as services
 

@@ -22,7 +22,8 @@ from releases.models import Release, ReleaseFile
 from releases.queries.differences import stored_differences
 from releases.queries.main_numbers import main_numbers
 from releases.queries.needed_version import stored_need, version_order
-from releases.queries.publication import publication_errors, publication_warnings, withdrawn_since
+from releases.queries.publication import publication_errors, publication_warnings
+from releases.queries.withdrawals import withdrawn_since
 from releases.services import downloads
 
 CHIPS = {

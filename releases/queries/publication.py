@@ -1,58 +1,22 @@
-"""What stands against publishing a release, and what has happened to its answers since it was frozen."""
+"""What stands against publishing a release."""
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
-from datetime import datetime
 
-from django.db.models import Count, QuerySet
+from django.db.models import Count
 from django.db.models.fields.json import KeyTextTransform
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from annotation.models import Annotation, Campaign, Resolution, Review, SecondReview, SheetVersion
+from annotation.models import Campaign, Resolution, Review, SecondReview, SheetVersion
 from annotation.sheets.sheet import Sheet
-from benchmarks.models import Benchmark, ItemImage
-from people.models import Consent, ConsentVersion
+from benchmarks.models import ItemImage
+from people.models import ConsentVersion
 from releases.descriptions.licences import is_known, may_be_shared
 from releases.descriptions.sections import gaps
-from releases.models import Release, ReleaseItem, ReleaseRow, ReleaseSelection
+from releases.models import Release, ReleaseItem, ReleaseSelection
+from releases.queries.withdrawals import withdrawn_since
 
 _PUBLICATION = re.compile(r"publi|releas|shared with others|open data", re.IGNORECASE)
-
-
-@dataclass(frozen=True)
-class WithdrawnSince:
-    """Answers in a release whose authors have withdrawn their consent since. Does not say who."""
-
-    people: int = 0
-    answers: int = 0
-
-    @property
-    def words(self) -> str:
-        people = ngettext("%(n)s person", "%(n)s people", self.people) % {"n": self.people}
-        answers = ngettext("%(n)s answer", "%(n)s answers", self.answers) % {"n": self.answers}
-        text = _("Consent withdrawn since this release was frozen: %(people)s, %(answers)s.")
-        return text % {"people": people, "answers": answers}
-
-
-def withdrawn_since(release: Release) -> WithdrawnSince:
-    if release.frozen_at is None:
-        return WithdrawnSince()
-    answers = answers_withdrawn_since(release.benchmark, release.chosen.campaigns, release.frozen_at)
-    authors = dict(answers.values_list("pk", "rater"))
-    if not authors:
-        return WithdrawnSince()
-    frozen = ReleaseRow.objects.filter(release=release, number__in=authors)
-    of_answers = frozen.filter(table__endswith="/ratings") | frozen.filter(table__endswith="/versions")
-    kept = set(of_answers.values_list("number", flat=True))
-    return WithdrawnSince(len({authors[number] for number in kept}), len(kept))
-
-
-def answers_withdrawn_since(benchmark: Benchmark, campaigns: Iterable[int], at: datetime) -> QuerySet[Annotation]:
-    """All answers of people in these campaigns who have withdrawn a consent since."""
-    withdrew = Consent.objects.filter(version__team=benchmark.team_id, withdrawn_at__gte=at)
-    return Annotation.objects.filter(rater__user__in=withdrew.values("user"), assignment__campaign__in=campaigns)
 
 
 def publication_errors(release: Release) -> list[str]:

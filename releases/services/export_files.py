@@ -26,7 +26,7 @@ from jobs.services.job_context import JobContext, JobFailed
 from jobs.services.kinds import JobKind, NextLink
 from jobs.services.lease_keeper import kept_lease
 from people.models import User
-from releases.queries.publication import answers_withdrawn_since
+from releases.queries.withdrawals import has_withdrawn_since
 from releases.rows.snapshot import repeatable_read
 from releases.services.exports import export
 from releases.services.tool_exports import export_for_tool
@@ -119,7 +119,8 @@ def find_file(job: Job) -> ExportFile | None:
     if timezone.now() >= file.available_until:
         return None
     benchmark = _benchmark(job)
-    if benchmark is None or answers_withdrawn_since(benchmark, job.params["campaigns"], at).exists():
+    params = job.params
+    if benchmark is None or has_withdrawn_since(benchmark, params["campaigns"], params["stage"], at):
         return None
     return file if default_storage.exists(file.stored) else None
 

@@ -10,18 +10,20 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from annotation.models import Campaign
-from benchmarks.models import Benchmark
+from annotation.models import Annotation, Campaign, ItemSource
+from annotation.services.campaigns import lifecycle as campaigns
+from benchmarks.models import Benchmark, Item, Stage
 from jobs.models import Event, Job
 from jobs.services import lifecycle, runner
 from people.models import Consent, User
 from releases.models import Release
 from releases.services import export_files
+from tests.annotation.chain.factories import QUESTION, a_stage
 from tests.api.clients import program
 from tests.api.test_protocol import problem, send
 from tests.evaluation.data import an_open_campaign, give_ratings, of_condition, table
 from tests.module_world import built_once
-from tests.personas import World
+from tests.personas import World, stand_in
 
 RELEASES = "/api/v1/benchmarks/sea-and-river/releases/"
 EXPORTS = "/api/v1/benchmarks/sea-and-river/exports/"
@@ -364,3 +366,38 @@ def test_exports_are_for_those_who_work_on_the_benchmark(world: World, campaign:
     problem(program(world.mara, "write").get(EXPORTS), 403, "insufficient-scope")
     foreign = program(world.rival, "export").get(f"/api/v1/benchmarks/fjord-songs/exports/{done['id']}/")
     problem(foreign, 404, "not-found")
+
+
+@pytest.fixture
+def handed_on(world: World, campaign: Campaign) -> Stage:
+    """A later stage, open, with a text that Nour wrote in the first one; in another step between both."""
+    stages = [a_stage(world.benchmark, key, QUESTION) for key in ("between", "reply")]
+    answer = Annotation.objects.filter(rater__user=world.nour)[0]
+    source = answer.assignment.unit.item
+    for stage in stages:
+        item = Item.objects.create(stage=stage, key=f"{stage.key}-1", text="Who is my aunt?")
+        stand_in([item])
+        ItemSource.objects.create(item=item, source=source, annotation=answer if stage.key == "between" else None)
+        source = item
+    opened = campaigns.create(stages[1], "Replies", world.owner, {world.egypt: 1})
+    campaigns.open_campaign(opened, world.owner, timezone.now())
+    return stages[1]
+
+
+def test_a_file_of_a_later_stage_is_not_given_out_after_a_withdrawal(world: World, handed_on: Stage) -> None:
+    done, client = export(world, stage="reply"), program(world.mara, "export")
+    assert client.get(f"{EXPORTS}{done['id']}/file/").status_code == 200
+    withdraw_consent(world, world.tarek)
+    assert client.get(f"{EXPORTS}{done['id']}/file/").status_code == 200, "nothing of theirs is in it"
+    withdraw_consent(world, world.nour)
+    problem(client.get(f"{EXPORTS}{done['id']}/file/"), 410, "gone")
+
+
+def test_a_release_of_a_later_stage_is_not_published_after_a_withdrawal(world: World, handed_on: Stage) -> None:
+    url = create(world, stages=["reply"], images="names")
+    build(world, url)
+    Benchmark.objects.update(licence="CC-BY-4.0")
+    owner, publication = program(world.owner, "admin"), {"confirmed": True, "reason": "Looked through."}
+    withdraw_consent(world, world.nour)
+    refused = problem(send(owner, "POST", f"{url}publish/", publication), 422, "release-refused")
+    assert "1 person, 1 answer" in refused["detail"] and "Build the release again" in refused["detail"]
