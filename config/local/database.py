@@ -5,7 +5,7 @@ import os
 import re
 import subprocess
 from pathlib import Path
-from urllib.parse import parse_qsl, unquote, urlencode, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit, urlunsplit
 
 from . import binaries
 from .errors import EmicError
@@ -20,7 +20,8 @@ class Database:
 
     def __init__(self, url: str) -> None:
         parts = urlsplit(url)
-        query = urlencode([(key, value) for key, value in parse_qsl(parts.query) if key in KNOWN_TO_LIBPQ])
+        known = [(key, value) for key, value in parse_qsl(parts.query) if key in KNOWN_TO_LIBPQ]
+        query = urlencode(known, quote_via=quote)  # libpq takes "+" for itself, not for a space
         self.password = unquote(parts.password) if parts.password else None
         place = parts.netloc.replace(f":{parts.password}@", "@", 1) if parts.password else parts.netloc
         self.url = urlunsplit(("postgresql", place, parts.path, query, ""))

@@ -11,6 +11,7 @@ from random import Random
 import pytest
 
 from config.local import process, servers
+from config.local.database import Database
 from config.local.servers import Postgres, Valkey, most_connections
 from config.local.supervisor import Supervisor
 from tests.start.helpers import sql
@@ -33,6 +34,17 @@ def test_committed_rows_survive_kill_9(postgres: Postgres) -> None:
         postgres.child.wait()
         postgres.start()
         assert sql(postgres.url, "SELECT count(*) FROM kept") == str(round_number)
+
+
+def test_the_tools_of_a_backup_reach_a_data_folder_with_a_space_in_its_name(tmp_path: Path) -> None:
+    server = Postgres(tmp_path / "our data")
+    server.start()
+    try:
+        sql(server.url, "CREATE TABLE noted (n int)")
+        assert Database(server.url).counts() == {"noted": 0}
+        assert Database(f"{server.url}&options=-c%20search_path%3Dpg_catalog").counts() == {"noted": 0}
+    finally:
+        server.stop()
 
 
 def test_there_is_a_connection_for_each_thread_of_many_web_processes(monkeypatch: pytest.MonkeyPatch) -> None:
