@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.db import transaction
+from django.db.models import F
 from django.utils import timezone
 
 from jobs.connections.broker import dispatch
@@ -50,12 +51,13 @@ def record_end(job: Job, state: str) -> None:
 
 
 def resume(job: Job, actor: Any) -> None:
-    """Go on from the cursor. Raises CannotResume if it is waiting, running or done."""
+    """Go on from the cursor, with no lost worker counted. Raises CannotResume if it is waiting, running or done."""
     stopped = Job.objects.filter(pk=job.pk, state__in=(Job.State.CANCELLED, Job.State.FAILED))
     with transaction.atomic():
         changed = stopped.update(
-            state=Job.State.QUEUED, cancel_asked=False, error="", finished_at=None, lease_until=None
-        )
+            state=Job.State.QUEUED, cancel_asked=False, error="", finished_at=None, lease_until=None,
+            given_back=F("attempts"),
+        )  # fmt: skip
         if not changed:
             raise CannotResume
         record(actor, "job.resumed", scope=job.scope, target=f"job:{job.pk}")

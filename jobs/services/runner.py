@@ -94,9 +94,11 @@ def requeue_stalled(at: datetime) -> int:
         Q(lease_until__lt=at) | Q(lease_until=None, created_at__lt=at - timedelta(seconds=30))
     )
     sent = 0
-    for job_id in Job.objects.filter(lost | unheard).order_by("pk").values_list("pk", flat=True)[:MOST_AT_ONCE]:
+    # One that is asked to stop while this goes on is ended by the next look: queued, it would wait for ever.
+    waiting = Job.objects.filter(lost | unheard, cancel_asked=False)
+    for job_id in waiting.order_by("pk").values_list("pk", flat=True)[:MOST_AT_ONCE]:
         with transaction.atomic():
-            mine = Job.objects.filter(lost | unheard, pk=job_id).update(state=Job.State.QUEUED, lease_until=at + RESEND)
+            mine = waiting.filter(pk=job_id).update(state=Job.State.QUEUED, lease_until=at + RESEND)
         if mine and notify_workers(job_id):
             sent += 1
         elif mine:  # no broker: the next look tries again, not the one in five minutes

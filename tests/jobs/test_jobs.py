@@ -206,6 +206,36 @@ def test_work_that_kills_every_worker_ends(counting, sent):
     assert ends_of(job) == ["failed"]
 
 
+def test_work_that_was_resumed_may_lose_as_many_workers_as_at_first(counting, sent, world):
+    job = start()
+    lost = {"state": "running", "lease_until": timezone.now()}
+    Job.objects.filter(pk=job.pk).update(attempts=runner.MOST_ATTEMPTS, **lost)
+    soon = timezone.now() + timedelta(seconds=1)
+    runner.requeue_stalled(soon)
+    lifecycle.resume(job, world.mara)
+    Job.objects.filter(pk=job.pk).update(attempts=runner.MOST_ATTEMPTS + 1, **lost)
+    assert runner.requeue_stalled(soon) == 1 and state(job) == "queued", "it was lost once since then"
+    Job.objects.filter(pk=job.pk).update(attempts=2 * runner.MOST_ATTEMPTS, **lost)
+    assert runner.requeue_stalled(soon) == 0 and state(job) == "failed"
+
+
+def test_lost_work_that_is_stopped_before_it_is_sent_again_ends(counting, world, monkeypatch):
+    first, second = start(), start()
+    long_ago = {"state": "running", "attempts": 1, "lease_until": timezone.now() - timedelta(1)}
+    Job.objects.filter(pk__in=(first.pk, second.pk)).update(**long_ago)
+
+    def slow_broker(number):
+        if number == first.pk:
+            lifecycle.request_cancel(second, world.mara)
+        return True
+
+    monkeypatch.setattr(runner, "notify_workers", slow_broker)
+    runner.requeue_stalled(timezone.now())
+    runner.requeue_stalled(timezone.now() + timedelta(seconds=30))
+    assert state(second) == "cancelled" and ends_of(second) == ["cancelled"]
+    assert state(first) == "queued"
+
+
 def test_without_a_broker_it_waits_and_is_sent_later(counting, monkeypatch, django_capture_on_commit_callbacks):
     from kombu.exceptions import OperationalError as NoBroker
 
