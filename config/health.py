@@ -17,7 +17,7 @@ from django.utils import timezone
 from config.database_guard import connection_fault
 from config.full_disk import LITTLE_BYTES
 from jobs.connections import broker
-from jobs.connections.timeouts import call_within
+from jobs.connections.timeouts import PatientCall
 
 SECONDS = 2.0
 CONNECT_SECONDS = 2
@@ -57,12 +57,13 @@ class HealthPart:
     patience: float = SECONDS
     _state: str = "unknown"
     _asked: float = float("-inf")
+    _call: PatientCall[str] = field(default_factory=PatientCall)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def state(self) -> str:
         with self._lock:
             if time.monotonic() - self._asked >= self.seconds:
-                self._state = call_within(self.patience, self.ask, "down")
+                self._state = self._call.answer_within(self.patience, self.ask, "down")
                 self._asked = time.monotonic()
             return self._state
 
