@@ -1,5 +1,8 @@
 from django.db import models
 
+UNREADABLE = "unreadable"
+"""In place of the perceptual hash of a picture that could not be read."""
+
 
 class Image(models.Model):
     """Bytes as they came, kept and never served. Identity is the sha256, inside one team."""

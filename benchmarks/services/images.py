@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import BinaryIO
 
 from django.conf import settings
+from django.core.files.storage import default_storage
 from django.utils.translation import gettext as _
 
 from benchmarks.images import pictures
@@ -13,6 +14,7 @@ from benchmarks.imports.archive import normalise_path
 from benchmarks.imports.problems import SourceProblem
 from benchmarks.imports.sources import missing_file_problem
 from benchmarks.models import Image
+from benchmarks.models.images import UNREADABLE
 from benchmarks.services import storage
 from people.models import Team
 
@@ -27,7 +29,8 @@ class ImageRefused(Exception):
 
 
 def store_image(team: Team, content: BinaryIO | bytes, *, name: str) -> tuple[Image, bool]:
-    """Keep a picture for a team; the same bytes twice are one picture. Raises ImageRefused.
+    """Keep a picture for a team; the same bytes twice are one picture, whose file comes back if it was lost. Raises
+    ImageRefused.
 
     `name` is only for messages and never decides anything.
     """
@@ -35,6 +38,7 @@ def store_image(team: Team, content: BinaryIO | bytes, *, name: str) -> tuple[Im
     sha = hashlib.sha256(data).hexdigest()
     known = Image.objects.filter(team=team, sha256=sha).first()
     if known:
+        _bring_back(known, data)
         return known, False
     try:
         info = pictures.inspect(data, settings.IMAGE_MAX_PIXELS)
@@ -52,6 +56,14 @@ def store_image(team: Team, content: BinaryIO | bytes, *, name: str) -> tuple[Im
     storage.store(fresh.original_name, data)
     facts = {key: getattr(fresh, key) for key in ("format", "bytes", "width", "height", "orientation")}
     return Image.objects.get_or_create(team=team, sha256=sha, defaults=facts)
+
+
+def _bring_back(image: Image, data: bytes) -> None:
+    """Store the file of a known picture where it is no longer there, after a damage to the disk for example."""
+    if default_storage.exists(image.original_name):
+        return
+    storage.store(image.original_name, data)
+    Image.objects.filter(pk=image.pk, perceptual_hash=UNREADABLE).update(perceptual_hash="")
 
 
 def _read_bounded(content: BinaryIO | bytes) -> bytes:

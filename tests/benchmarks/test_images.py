@@ -13,6 +13,7 @@ from benchmarks.images import image_urls, pictures
 from benchmarks.models import Image
 from benchmarks.services.derivatives import MemoryBudget, derivative, derivative_name
 from benchmarks.services.images import ImageRefused, store_image
+from benchmarks.services.intake.picture_hashes import store_hash
 from tests import pictures as draw
 
 pytestmark = pytest.mark.django_db
@@ -52,6 +53,19 @@ def test_the_same_bytes_are_one_picture_per_team(world):
     assert first == again != elsewhere
     with default_storage.open(first.original_name) as file:
         assert file.read() == data
+
+
+def test_a_picture_whose_file_is_lost_comes_back_when_it_is_sent_again(world):
+    data = draw.png()
+    image, _made = store_image(world.team, data, name="a.png")
+    default_storage.delete(image.original_name)
+    store_hash(image)
+    assert Image.objects.get().perceptual_hash == "unreadable"
+    assert store_image(world.team, data, name="b.png") == (image, False)
+    with default_storage.open(image.original_name) as file:
+        assert file.read() == data
+    store_hash(Image.objects.get())
+    assert len(Image.objects.get().perceptual_hash) == 70
 
 
 def test_formats_are_told_by_content_not_by_name(world):

@@ -7,6 +7,7 @@ from PIL import Image as Pillow
 
 from benchmarks.images import perceptual_hash, pictures
 from benchmarks.models import Image, ItemImage, Stage
+from benchmarks.models.images import UNREADABLE
 from benchmarks.rules.filters import FilterError, parse_filters
 from benchmarks.rules.filters.contract import HASH
 from benchmarks.services import storage
@@ -14,7 +15,6 @@ from benchmarks.services.derivatives import derivative
 from benchmarks.services.picture_arrangement import WIDTH
 
 log = logging.getLogger(__name__)
-UNREADABLE = "unreadable"
 
 
 def needs_hashes(stage: Stage) -> bool:
