@@ -6,6 +6,7 @@ import environ
 from celery.schedules import crontab
 
 from config import catalogues, endpoints, languages, proxies
+from config.schedule import with_expiry
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = environ.Env()
@@ -126,7 +127,7 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
 }
 CELERY_BROKER_CONNECTION_TIMEOUT = 3
 JOB_LEASE_SECONDS = env.int("EMIC_JOB_LEASE", 60)  # after which the work of a worker that died is another's
-CELERY_BEAT_SCHEDULE = {
+_SCHEDULE = {
     "release-expired-leases": {"task": "annotation.release_expired", "schedule": 60.0},
     "slots-for-new-items": {"task": "annotation.fill_open_campaigns", "schedule": 60.0},
     "complete-campaigns": {"task": "annotation.record_complete", "schedule": 60.0},
@@ -148,6 +149,7 @@ CELERY_BEAT_SCHEDULE = {
     "send-webhooks": {"task": "api.send_webhooks", "schedule": 5.0, "options": {"expires": 60}},
     "send-mail": {"task": "people.send_mail", "schedule": 5.0, "options": {"expires": 60}},
 }
+CELERY_BEAT_SCHEDULE = with_expiry(_SCHEDULE)
 CELERY_TASK_ALWAYS_EAGER = False
 
 # Without EMAIL_URL there is no mail server: letters are kept as rows that say so, and nothing is printed.

@@ -1,9 +1,14 @@
 """The scheduler of `./emic run` is a thread of the worker: if it fails, it starts again."""
 
 import threading
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
+from celery import Celery
+from celery.beat import Scheduler
+from django.conf import settings
+from django.utils import timezone
 
 from config import celery
 
@@ -45,3 +50,22 @@ def test_a_worker_of_a_container_has_no_scheduler(monkeypatch: pytest.MonkeyPatc
     monkeypatch.delenv("EMIC_SCHEDULER", raising=False)
     celery.start_scheduler()
     assert not service.runs.wait(0.2) and not service.starts
+
+
+def test_what_a_night_without_a_worker_sent_is_not_all_done_in_the_morning() -> None:
+    app = Celery("night", broker="memory://", set_as_current=False)
+    app.config_from_object(settings, namespace="CELERY")
+    app.conf.update(broker_url="memory://")
+    scheduler = Scheduler(app)
+    for entry in scheduler.schedule.values():
+        scheduler.apply_async(entry, advance=False)
+    sent = {}
+    with app.connection() as line:
+        queue = line.SimpleQueue("celery")
+        for _entry in scheduler.schedule:
+            message = queue.get(timeout=5)
+            sent[message.headers["task"]] = message.headers["expires"]
+    assert sent.keys() == {entry["task"] for entry in settings.CELERY_BEAT_SCHEDULE.values()}
+    never = [task for task, expires in sent.items() if not expires]
+    assert not never
+    assert max(map(datetime.fromisoformat, sent.values())) < timezone.now() + timedelta(hours=1, minutes=1)
