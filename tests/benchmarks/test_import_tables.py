@@ -192,6 +192,26 @@ def test_what_means_missing_elsewhere_is_kept_where_it_is_an_item_s_text(world: 
     }
 
 
+def test_namibia_among_codes_of_countries_is_not_taken_for_a_missing_value(world: World, stage: Stage) -> None:
+    data = b"img_file,Image ID,iso\npic-01.png,a,EG\npic-02.png,b,NA\npic-03.png,c,\n"
+    posted = {"column_0": "file", "column_1": "key", "column_2": "country"}
+    client = world.client(world.mara)
+    assert client.post(post_table(world, stage, data, "table.csv")["Location"], posted).status_code == 302
+    job = Job.objects.latest("pk")
+    runner.run(job.pk)
+    assert dict(stage.items.values_list("key", "origin")) == {"a": "Egypt", "c": ""}
+    refused = job.rows.get(outcome="error")
+    assert (refused.number, refused.reason) == (3, "ambiguous_country") and "Namibia" in refused.message
+    named = {**posted, "missing": "N/A, null"}
+    assert client.post(post_table(world, stage, data, "table.csv")["Location"], named).status_code == 302
+    runner.run(Job.objects.latest("pk").pk)
+    assert stage.items.get(key="b").origin == "Namibia"
+    words = b"img_file,Image ID,iso\npic-04.png,d,Egypt\npic-05.png,e,NA\n"
+    assert client.post(post_table(world, stage, words, "table.csv")["Location"], posted).status_code == 302
+    runner.run(Job.objects.latest("pk").pk)
+    assert stage.items.get(key="e").origin == "", "among names of countries it is no country"
+
+
 def test_a_choice_that_makes_no_item_is_refused_with_a_reason(world: World, stage: Stage) -> None:
     reply = post_table(world, stage, (TABLES / "comma-utf8.csv").read_bytes(), "table.csv")
     client = world.client(world.mara)

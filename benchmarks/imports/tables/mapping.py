@@ -2,16 +2,19 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
+from itertools import islice
 from typing import Any, BinaryIO
 
 from django.utils.translation import gettext as _
 
 from benchmarks.imports.problems import RowProblem
-from benchmarks.imports.tables.objects import NumberedRow
+from benchmarks.imports.tables.objects import NumberedRow, TableRow
 from benchmarks.imports.tables.roles import MISSING
-from benchmarks.imports.tables.table import TableFormat, read_table
+from benchmarks.imports.tables.table import SAMPLE_ROWS, TableFormat, read_table
 
 TEXT_ROLES = ("text",)
+NAMIBIA = "NA"
+"""The code of a country, and what programs write where a value is missing."""
 MOST_MISSING = 50
 ITEM_ROLES = ("file", "key", "role", "concept", "country", "origin", "condition", "source", "licence", "alt", "text")
 """Columns of a manifest that one column of the table gives."""
@@ -146,11 +149,24 @@ class MappedTable:
 
     def item_rows(self, file: BinaryIO, pulse: Callable[[], None]) -> Iterator[ManifestRow]:
         """The rows of a manifest, from the start of the file."""
-        return item_rows(read_table(file, self.format, pulse), self.mapping)
+        has_codes = "country" in self.mapping.columns and _lists_codes(self._first_rows(file), self.mapping)
+        return item_rows(read_table(file, self.format, pulse), self.mapping, has_codes=has_codes)
+
+    def _first_rows(self, file: BinaryIO) -> list[TableRow | RowProblem]:
+        return [row for _number, row in islice(read_table(file, self.format), SAMPLE_ROWS)]
 
 
-def item_rows(rows: Iterator[NumberedRow], mapping: ColumnMapping) -> Iterator[ManifestRow]:
-    """The rows of a manifest. Where each answer has a row, the first row of a key is its item.
+def _lists_codes(rows: Iterable[TableRow | RowProblem], mapping: ColumnMapping) -> bool:
+    """Whether the countries of a table are codes of two letters, of which NA is Namibia."""
+    column = mapping.columns["country"]
+    values = {row.get(column, "").strip() for row in rows if not isinstance(row, RowProblem)}
+    known = [value for value in values if value and not mapping.is_missing(value)]
+    return bool(known) and all(len(value) == 2 and value.isascii() and value.isupper() for value in known)
+
+
+def item_rows(rows: Iterator[NumberedRow], mapping: ColumnMapping, *, has_codes: bool = False) -> Iterator[ManifestRow]:
+    """The rows of a manifest. Where each answer has a row, the first row of a key is its item. `has_codes`: countries
+    are codes of two letters, so that NA among them is a country as likely as nothing.
 
     >>> mapping = ColumnMapping.from_json({"key": "Image ID", "file": "img", "rater": "who"})
     >>> rows = [(2, {"Image ID": "1", "img": "a.png", "who": "x", "n": "3"}), (3, {"Image ID": "1", "who": "y"})]
@@ -168,7 +184,19 @@ def item_rows(rows: Iterator[NumberedRow], mapping: ColumnMapping) -> Iterator[M
             if key in keys:
                 continue
             keys.add(key)
-        yield number, _item_row(row, mapping)
+        country = row.get(mapping.columns.get("country", ""), "").strip()
+        if has_codes and country == NAMIBIA and mapping.is_missing(country):
+            yield number, _ambiguous_country()
+        else:
+            yield number, _item_row(row, mapping)
+
+
+def _ambiguous_country() -> RowProblem:
+    text = _(
+        "“NA” among codes of countries is Namibia, or a value that is missing. Write Namibia or leave the cell empty;"
+        " or take NA out of the values that mean “missing”."
+    )
+    return RowProblem("ambiguous_country", text)
 
 
 def _item_row(row: Mapping[str, str], mapping: ColumnMapping) -> dict[str, Any]:
