@@ -1,8 +1,9 @@
 """Lay an item's pictures out as look-alikes, when a set was imported or derived for a question about duplicates."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
+from django.db import transaction
 from PIL import Image as Pillow
 
 from benchmarks.images import perceptual_hash, pictures
@@ -21,14 +22,33 @@ def arrange(item: Item, threshold: float = perceptual_hash.ALIKE) -> None:
     numbers of a ranking stay, and nothing is said of similarity. Pictures that cannot be read stand alone. Raises
     TooManyPictures, and then nothing is written.
     """
-    if compares_pictures(item.stage):
-        prints = dict(fingerprints_of(item))
-        arrangement = perceptual_hash.arrangement(list(prints), list(prints.values()), threshold)
-    else:
-        roles = item.images.values_list("role", flat=True)
-        arrangement = {"groups": [[role] for role in sorted(roles, key=_counting)], "near": {}}
+    is_written = False
+    while not is_written:
+        before = _roles_of(item)
+        is_written = _write(item, before, _arrangement_of(item, before, threshold))
+
+
+def _arrangement_of(item: Item, roles: set[str], threshold: float) -> Mapping[str, object]:
+    if not compares_pictures(item.stage):
+        return {"groups": [[role] for role in sorted(roles, key=_counting)], "near": {}}
+    prints = dict(fingerprints_of(item))
+    return perceptual_hash.arrangement(list(prints), list(prints.values()), threshold)
+
+
+def _roles_of(item: Item) -> set[str]:
+    return set(item.images.values_list("role", flat=True))
+
+
+@transaction.atomic
+def _write(item: Item, before: set[str], arrangement: Mapping[str, object]) -> bool:
+    """False where the item has other pictures than `before`. Reading them takes long, so what another import has said
+    of them since then stays."""
+    item.context = Item.objects.select_for_update().get(pk=item.pk).context  # no picture is added until the commit
+    if _roles_of(item) != before:
+        return False
     item.context = {**item.context, **arrangement}
     item.save(update_fields=["context"])
+    return True
 
 
 def compares_pictures(stage: Stage) -> bool:

@@ -1,6 +1,7 @@
 """Look-alikes: scenes cropped, zoomed, shifted and at night lie together; other scenes do not."""
 
 import io
+from collections.abc import Iterator
 from functools import lru_cache
 from itertools import pairwise
 
@@ -10,8 +11,10 @@ from PIL import Image, ImageEnhance
 
 from benchmarks.images import perceptual_hash as looks
 from benchmarks.images.perceptual_hash import Fingerprint, TooManyPictures, fingerprint
-from benchmarks.models import Stage
+from benchmarks.models import Item, Stage
+from benchmarks.services import picture_arrangement
 from benchmarks.services.picture_arrangement import arrange
+from tests.importing import draw_pictures, lines, upload
 from tests.lookalikes import lookalikes
 from tests.personas import World
 
@@ -119,3 +122,31 @@ def test_an_item_keeps_its_groups_and_neighbours(world: World) -> None:
     before = dict(item.context)
     arrange(item)
     assert item.context == before
+
+
+@pytest.mark.django_db
+def test_what_another_import_says_of_a_picture_while_the_set_is_laid_out_stays(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage, files = world.stage, draw_pictures(["market/1.png", "market/2.png", "market/3.png"])
+    stage.display, stage.pictures = "contact", "set"
+    stage.save()
+    client, real = world.client(world.mara), picture_arrangement.fingerprints_of
+    imported: list[Item] = []
+
+    def while_another_import_ends(item: Item) -> Iterator[tuple[str, Fingerprint]]:
+        if not imported:
+            imported.append(item)
+            upload(client, stage, lines({"key": "market", "file": "market/3.png", "title": "Third"}), files)
+        yield from real(item)
+
+    monkeypatch.setattr(picture_arrangement, "fingerprints_of", while_another_import_ends)
+    rows = [{"key": "market", "file": f"market/{n}.png", "title": f"Number {n}"} for n in (1, 2)]
+    upload(client, stage, lines(*rows), files)
+    item = stage.items.get()
+    assert {role: own["title"] for role, own in item.context["pictures"].items()} == {
+        "p001": "Number 1",
+        "p002": "Number 2",
+        "p003": "Third",
+    }
+    assert sorted(role for group in item.context["groups"] for role in group) == ["p001", "p002", "p003"]
