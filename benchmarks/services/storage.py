@@ -15,6 +15,8 @@ from django.core.files.storage import FileSystemStorage, default_storage
 from django.core.files.uploadedfile import TemporaryUploadedFile
 from django.utils.functional import LazyObject
 
+from jobs.services.uploads import INCOMING
+
 
 def store(name: str, data: bytes) -> None:
     """Store under exactly this name; what is there already stays. Readers never see half a file.
@@ -76,7 +78,7 @@ def _staging_folder() -> str | None:
     storage = default_storage._wrapped if isinstance(default_storage, LazyObject) else default_storage
     if not isinstance(storage, FileSystemStorage):
         return None
-    folder = Path(storage.location) / "incoming"
+    folder = Path(storage.location) / INCOMING
     folder.mkdir(parents=True, exist_ok=True)
     return str(folder)
 

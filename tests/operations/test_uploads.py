@@ -1,11 +1,13 @@
 """Uploaded files of jobs go when no job needs them, and stay out of backups from the moment their job has stopped."""
 
 import os
+import tempfile
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from django.conf import settings
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.utils import timezone
@@ -63,6 +65,26 @@ def test_files_in_folders_of_their_own_are_swept_as_well(store: Callable[..., st
     name = store(folder="uploads/looked-at")
     tasks.sweep_uploads()
     assert not default_storage.exists(name)
+
+
+@pytest.mark.django_db
+def test_what_killed_programs_left_goes_after_a_day(
+    store: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    half, growing = store(NOW - timedelta(hours=25), "incoming"), store(NOW - timedelta(hours=23), "incoming")
+    folder = tmp_path / "tmp"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    received, arriving, other = (folder / name for name in ("tmp1.upload.zip", "tmp2.upload.zip", "notes.txt"))
+    for path, hours in ((received, 25), (arriving, 23), (other, 25)):
+        path.write_bytes(b"bytes")
+        changed = (NOW - timedelta(hours=hours)).timestamp()
+        os.utime(path, (changed, changed))
+    assert uploads.sweep(NOW) == 1, "a folder that is not Emic's is left alone"
+    monkeypatch.setattr(settings, "DATA_DIR", tmp_path)
+    assert uploads.sweep(NOW) == 1
+    assert not default_storage.exists(half) and default_storage.exists(growing)
+    assert [path.exists() for path in (received, arriving, other)] == [False, True, True]
 
 
 @pytest.mark.django_db(transaction=True)
