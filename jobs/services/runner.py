@@ -4,6 +4,7 @@ A worker holds a job by its lease and proves it by the number of its attempt: ev
 job is still running under that number. A worker that was thought dead and wakes up writes nothing.
 """
 
+import errno
 import logging
 from collections import Counter
 from datetime import datetime, timedelta
@@ -32,6 +33,7 @@ log = logging.getLogger(__name__)
 
 MOST_ATTEMPTS = 10
 MOST_AT_ONCE = 500
+FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 def claim(job_id: int, at: datetime) -> Job | None:
@@ -73,11 +75,18 @@ def run(job_id: int) -> None:
             log.warning("job %s: another worker has taken over", job_id)
         except (OperationalError, InterfaceError):
             raise
-        except Exception:
-            _close(job, Job.State.FAILED, _("Internal error; see the log. Resume the job to try again."))
+        except Exception as error:
+            _close(job, Job.State.FAILED, _describe(error))
             raise
         else:
             _close(job, Job.State.DONE)
+
+
+def _describe(error: Exception) -> str:
+    """In words for the person who started the work, of what its kind has no words for."""
+    if isinstance(error, OSError) and error.errno in FULL:
+        return _("The disk is full. Free some space, then resume.")
+    return _("Internal error; see the log. Resume the job to try again.")
 
 
 def requeue_stalled(at: datetime) -> int:

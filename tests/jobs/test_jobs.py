@@ -1,5 +1,6 @@
 """Long work: claimed once, told step by step, stopped when asked, gone on with after a kill."""
 
+import errno
 import unicodedata
 from datetime import timedelta
 
@@ -183,6 +184,11 @@ def test_failures_say_what_happened(counting):
     with pytest.raises(RuntimeError):
         runner.run(broken.pk)
     assert state(broken) == "failed" and "secret" not in broken.error
+    full = start()
+    counting.at[2] = OSError(errno.ENOSPC, "no space")
+    with pytest.raises(OSError, match="no space"):
+        runner.run(full.pk)
+    assert state(full) == "failed" and full.error == "The disk is full. Free some space, then resume."
     gone = start(kind="of an older version")
     runner.run(gone.pk)
     assert state(gone) == "failed" and "does not support" in gone.error
