@@ -3,6 +3,7 @@
 import hashlib
 from typing import Any
 
+from django.core.files.storage import default_storage
 from django.http import Http404, HttpResponseBase
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -43,7 +44,8 @@ class ImagesMissing(ResourceView):
     def post(self, request: Request, slug: str) -> Response:
         team = benchmark_for(request.user, slug, can="work_on").team
         wanted = list(dict.fromkeys(self.content["sha256"]))
-        held = set(Image.objects.filter(team=team, sha256__in=wanted).values_list("sha256", flat=True))
+        known = Image.objects.filter(team=team, sha256__in=wanted)
+        held = {image.sha256 for image in known if default_storage.exists(image.original_name)}
         return Response({"sha256": [sha for sha in wanted if sha not in held]})
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from django.core.files.base import ContentFile, File
 from django.core.files.storage import default_storage
 
-from jobs.services.uploads import PARTS
+from jobs.services.uploads import PARTS, live_uploads
 
 PART_BYTES = 1024 * 1024
 MOST_OPEN = 20
@@ -63,7 +63,11 @@ class PartialUpload:
 
 def begin(user_id: int, size: int) -> PartialUpload:
     """Raises PartRefused."""
-    if len(_keys_of(user_id)) >= MOST_OPEN:
+    keys = _keys_of(user_id)
+    if len(keys) >= MOST_OPEN:
+        used = live_uploads()
+        keys = [key for key in keys if f"{PARTS}/{key}" not in used]
+    if len(keys) >= MOST_OPEN:
         text = "There are {n} uploads that nothing has used. Import them, or wait a day until they are deleted."
         raise PartRefused(text.format(n=MOST_OPEN))
     upload = PartialUpload(f"{user_id}-{uuid.uuid4().hex}-{size}", size)

@@ -12,7 +12,7 @@ from typing import Any
 
 from django.conf import settings
 from django.core.files.storage import default_storage
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from jobs.models import Job
 
@@ -58,7 +58,15 @@ def _delete_received(before: datetime) -> int:
 def _needed_uploads(since: datetime) -> set[str]:
     """The uploads of jobs that wait or run, and of those that stopped since then and can go on."""
     stopped = Q(state__in=(Job.State.CANCELLED, Job.State.FAILED), finished_at__gte=since)
-    jobs = Job.objects.filter(Q(state__in=Job.LIVE) | stopped)
+    return _names_of(Job.objects.filter(Q(state__in=Job.LIVE) | stopped))
+
+
+def live_uploads() -> set[str]:
+    """The uploads of jobs that wait or run."""
+    return _names_of(Job.objects.filter(state__in=Job.LIVE))
+
+
+def _names_of(jobs: QuerySet[Job]) -> set[str]:
     return {name for params in jobs.values_list("params", flat=True).iterator() for name in names_in(params)}
 
 

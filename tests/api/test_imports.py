@@ -102,6 +102,19 @@ def test_an_upload_is_its_persons_alone_and_bounded(world: World, monkeypatch: p
     assert send(client, "POST", UPLOADS, {"size": 1}).status_code == 201
 
 
+def test_uploads_of_imports_that_wait_for_a_worker_are_not_open_ones(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(upload_parts, "MOST_OPEN", 2)
+    client, table = program(world.mara, "write"), (TABLES / "comma-utf8.csv").read_bytes()
+    for number in range(3):
+        used = {"table": upload(client, table), "archive": upload(client, pack_zip(draw_pictures(NAMES)))}
+        assert start(client, {**used, "mapping": MAPPING}, f"k{number}").status_code == 201
+    upload(client, b"unused")
+    upload(client, b"unused, too")
+    problem(send(client, "POST", UPLOADS, {"size": 1}), 409, "conflict")
+
+
 def test_what_nothing_used_is_deleted_after_a_day_and_what_a_job_needs_is_kept(world: World) -> None:
     client = program(world.mara, "write")
     unused, used = upload(client, b"unused"), upload(client, (TABLES / "comma-utf8.csv").read_bytes())
@@ -124,6 +137,8 @@ def test_pictures_are_sent_once_by_their_hash(world: World) -> None:
     assert client.put(f"{B}images/{sha}/", data, "image/png").status_code == 200
     assert send(client, "POST", f"{B}images:missing/", asked).json() == {"sha256": ["0" * 64]}
     assert Image.objects.filter(team=world.team, sha256=sha).count() == 1
+    uploads.default_storage.delete(Image.objects.get(sha256=sha).original_name)
+    assert send(client, "POST", f"{B}images:missing/", asked).json() == asked, "its file is lost"
     problem(client.put(f"{B}images/{'0' * 64}/", data, "image/png"), 422, "refused")
     fake = b"<svg onload='x()'/>"
     problem(client.put(f"{B}images/{hashlib.sha256(fake).hexdigest()}/", fake, "image/png"), 422, "refused")
