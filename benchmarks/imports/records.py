@@ -33,6 +33,8 @@ TEXTS = frozenset({"prompt", "query", "candidate", "option_a", "option_b", "firs
 """Columns that are texts, where `|` is a letter as others are."""
 MOST_EXTRA = 30
 MOST_ROWS = 300  # of a table that stays with an item: countries, or codes
+MOST_LETTERS = 2000  # of a text in a column that we have no name for
+MOST_PARTS = 50  # of a list there
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,8 @@ class Record:
     context: Mapping[str, Any] = field(default_factory=dict)
     facts: Mapping[str, Any] = field(default_factory=dict)
     unused_file: str = ""
+    shortened: tuple[str, ...] = ()
+    """Columns whose value is longer than what stays with the item, and those that are too many."""
 
 
 @dataclass(frozen=True)
@@ -144,6 +148,7 @@ def _record(row: Mapping[str, Any], words: Vocabulary, defaults: Defaults) -> Re
         context=_other_columns(row),
         facts=_facts(row),
         unused_file="" if file else normalise_path(values["file"]),
+        shortened=_shortened_columns(row),
     )
 
 
@@ -188,8 +193,22 @@ def _normalise_value(value: Any, depth: int = 2) -> Any:
     if depth < 2 and isinstance(value, (int, float)) and _is_finite(value):
         return value
     if isinstance(value, list):
-        return [clean(item)[:2000] for item in value[:50] if isinstance(item, (str, int, float))]
-    return clean(value)[:2000]
+        return [clean(item)[:MOST_LETTERS] for item in value[:MOST_PARTS] if isinstance(item, (str, int, float))]
+    return clean(value)[:MOST_LETTERS]
+
+
+def _is_shortened(value: Any, depth: int = 2) -> bool:
+    """Whether `_normalise_value` leaves something out."""
+    if isinstance(value, Mapping):
+        inside = any(_is_shortened(item, depth - 1) for item in value.values())
+        return depth < 1 or len(value) > MOST_ROWS or inside
+    if isinstance(value, list):
+        return len(value) > MOST_PARTS or any(isinstance(item, (list, Mapping)) or _is_long(item) for item in value)
+    return _is_long(value)
+
+
+def _is_long(value: Any) -> bool:
+    return isinstance(value, str) and len(value) > MOST_LETTERS and len(clean(value)) > MOST_LETTERS
 
 
 def _is_finite(value: float) -> bool:
@@ -203,13 +222,17 @@ def as_value(name: str, value: Any) -> Any:
     """A cell's value: a text that is a JSON object or a list with `|` is read as one. TEXTS are never cut."""
     if isinstance(value, str) and name in TEXTS:
         return clean(value)
+    return _normalise_value(_parse(value))
+
+
+def _parse(value: Any) -> Any:
     if isinstance(value, str):
         text = value.strip()
         if text.startswith("{"):
             value = _object(text)
         elif "|" in text:
             value = [part.strip() for part in text.split("|") if part.strip()]
-    return _normalise_value(value)
+    return value
 
 
 def _object(text: str) -> Any:
@@ -271,7 +294,7 @@ def _is_pair(value: Any) -> bool:
 
 def _other_columns(row: Mapping[str, Any]) -> dict[str, Any]:
     """Columns we have no name for (a prompt, a rank, a query) stay with the item."""
-    others = {name: value for name, value in row.items() if name not in LENGTHS and not name.startswith(FACT)}
+    others = _named_otherwise(row)
     for name in TEXTS & others.keys():
         if len(clean(others[name])) > LENGTHS["text"]:
             message = _("“%(name)s” is longer than %(most)s characters. Shorten it.")
@@ -279,6 +302,25 @@ def _other_columns(row: Mapping[str, Any]) -> dict[str, Any]:
     extra = {clean(name)[:60]: as_value(name, value) for name, value in others.items()}
     extra_values = [(name, value) for name, value in extra.items() if name and value]
     return dict(extra_values[:MOST_EXTRA])
+
+
+def _named_otherwise(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in row.items() if name not in LENGTHS and not name.startswith(FACT)}
+
+
+def _shortened_columns(row: Mapping[str, Any]) -> tuple[str, ...]:
+    """See `Record.shortened`."""
+    filled = [name for name, value in _named_otherwise(row).items() if clean(name) and clean(value)]
+    surplus = set(filled[MOST_EXTRA:])
+    return tuple(
+        clean(name)[:60] for name, value in row.items()
+        if name in surplus or (name not in LENGTHS and name not in TEXTS and _loses(name, value))
+    )  # fmt: skip
+
+
+def _loses(name: str, value: Any) -> bool:
+    is_shortened = _is_shortened(_parse(value))
+    return is_shortened and not (name.startswith(FACT) and _pairs(value) is not None)
 
 
 def no_picture() -> RowProblem:

@@ -172,6 +172,7 @@ IMPORT = JobKind(
     form_link=form_link,
     remarks={
         "shares_picture": gettext_lazy("Duplicate picture"),
+        "shortened": gettext_lazy("Shortened"),
         "picture_not_used": gettext_lazy("Unused file"),
         "revision": gettext_lazy("Next revision"),
         "fact_corrected": gettext_lazy("Corrected fact"),

@@ -16,7 +16,16 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from benchmarks.imports.problems import RowProblem
-from benchmarks.imports.records import FACT, Record, Row, as_value, no_picture
+from benchmarks.imports.records import (
+    FACT,
+    MOST_EXTRA,
+    MOST_LETTERS,
+    MOST_PARTS,
+    Record,
+    Row,
+    as_value,
+    no_picture,
+)
 from benchmarks.models import Image, Item, ItemFact, ItemImage, ItemReturn, Stage
 from benchmarks.models.items import RETURNED
 from benchmarks.models.revisions import BY_IMPORT
@@ -221,11 +230,24 @@ def _classify(batch: Batch, prepared_row: PreparedRow) -> RowResult:
     if _lacks_picture(batch, known, record, prepared_row.image):
         problem = no_picture()
         return RowResult(Outcome.ERROR, problem.code, problem.message)
-    return (
+    result = (
         _create(batch, record, prepared_row.image, role)
         if known is None
         else _extend(batch, known, record, prepared_row.image, role)
     )
+    return _note_shortened(result, record)
+
+
+def _note_shortened(result: RowResult, record: Record) -> RowResult:
+    """A row that was taken without all of its values says so, unless it has another remark."""
+    if not record.shortened or result.reason or result.outcome not in (Outcome.CREATED, Outcome.UPDATED):
+        return result
+    text = _(
+        "Shortened or left out: %(columns)s. Of other columns an item keeps %(most)s, with texts of %(letters)s "
+        "characters and lists of %(parts)s parts."
+    )
+    limits = {"most": MOST_EXTRA, "letters": f"{MOST_LETTERS:,}", "parts": MOST_PARTS}
+    return RowResult(result.outcome, "shortened", text % {"columns": ", ".join(record.shortened)[:500], **limits})
 
 
 def _lacks_picture(batch: Batch, known: Known | None, record: Record, image: Image | None) -> bool:

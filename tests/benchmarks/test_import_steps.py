@@ -15,6 +15,7 @@ from benchmarks.models import Stage
 from benchmarks.services import imports
 from jobs.models import Job
 from jobs.services import job_context, lifecycle, runner
+from tests.importing import lines, outcomes, upload
 from tests.personas import World
 
 pytestmark = pytest.mark.django_db
@@ -85,3 +86,20 @@ def test_a_cancellation_is_obeyed_within_a_step(words: Stage, world: World, monk
     job.refresh_from_db()
     assert (job.state, job.done, words.items.count()) == ("cancelled", 50, 50)
     assert len(after) <= 11
+
+
+def test_a_report_says_what_of_a_row_was_shortened_or_left_out(words: Stage, world: World) -> None:
+    many, counts = {f"c{number:02}": "x" for number in range(31)}, {"Egypt": {"1": 2}}
+    rows: list[dict[str, Any]] = [
+        {"key": "whole", "story": "x" * 2000, "tags": "|".join(["t"] * 50), "fact.note": "n", "counts": counts},
+        {"key": "long", "story": "x" * 2001, "tags": "|".join(["t"] * 51), "fact.note": "n" * 2001},
+        {"key": "wide", **many},
+        {"key": "deep", "counts": {"Egypt": {"1": {"2": 3}}}, "fact.alike": [["long", 0.9]]},
+    ]  # fmt: skip
+    job = upload(world.client(world.mara), words, lines(*rows))
+    notes = {row.name: row.message for row in job.rows.filter(reason="shortened")}
+    assert outcomes(job)[1] == ("created", "") and job.result["remarks"] == {"shortened": 3}
+    assert notes.keys() == {"long", "wide", "deep"}
+    assert "story, tags, fact.note" in notes["long"] and ": c30." in notes["wide"] and ": counts." in notes["deep"]
+    page = world.client(world.mara).get(f"/jobs/{job.pk}/").content.decode()
+    assert "Shortened: 3" in page

@@ -325,6 +325,7 @@ IMPORT = JobKind(
         LEFT_OUT: gettext_lazy("Taken in part"),
         "skip": gettext_lazy("Skipped there"),
         "shares_picture": gettext_lazy("Duplicate picture"),
+        "shortened": gettext_lazy("Shortened"),
         "picture_not_used": gettext_lazy("Unused file"),
     },
 )
