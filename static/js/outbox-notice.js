@@ -23,7 +23,8 @@ function post(url, body) {
   return fetch(url, { ...how, signal: AbortSignal.timeout(SECONDS * 1000) });
 }
 
-const mine = (response) => (response.headers.get("X-Emic-Person") ?? person) === person;
+/** A reply of the site, and for this person. */
+const mine = (response) => response.headers.get("X-Emic-Person") === person;
 
 /**
  * True when nothing is left. The same key is never taken twice, so another window may be sending, too. What the server

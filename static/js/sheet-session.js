@@ -23,7 +23,8 @@ async function here() {
 
 /**
  * One request. "away" when there is no line, "out" when the person is signed out. A token that is too old (somebody
- * signed in again in another window) is renewed, and the request sent once more.
+ * signed in again in another window) is renewed, and the request sent once more. Only a reply that names the person is
+ * the site's: a network's own page, or a proxy whose server is just starting again, has taken nothing.
  */
 export async function send(url, body, seconds = 20, again = true) {
   if (closed) return { state: "away" };
@@ -45,9 +46,10 @@ export async function send(url, body, seconds = 20, again = true) {
     leave(who); // somebody else has signed in: this page is not theirs
     return { state: "away" };
   }
-  if (response.status === 403 && again && (await here()) === page.dataset.person) return send(url, body, seconds, false);
+  if (response.status === 403 && (await here()) === page.dataset.person)
+    return again ? send(url, body, seconds, false) : { state: "away" };
   if (response.type === "opaqueredirect" || response.status === 403) return { state: "out" };
-  if (response.status >= 500 || [408, 429].includes(response.status)) return { state: "away" };
+  if (!who || response.status >= 500 || [400, 408, 429].includes(response.status)) return { state: "away" };
   try {
     const json = response.headers.get("content-type")?.includes("json");
     return { state: "here", status: response.status, data: json ? await response.json() : await response.text() };

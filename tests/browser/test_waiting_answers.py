@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.contrib.sessions.models import Session
 from django.utils import timezone
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from annotation.models import Annotation, Campaign
 from annotation.services.campaigns import lifecycle
@@ -195,3 +195,44 @@ def test_signing_out_without_a_line_is_done_when_there_is_one(open_as: OpenAs, c
     page.wait_for_url("**/sign-in**")
     assert not Session.objects.exists()
     assert page.evaluate(UNSENT) == 1 and not Annotation.objects.exists()
+
+
+@pytest.mark.parametrize(("status", "where"), [(200, "sheet"), (404, "sheet"), (400, "sheet"), (200, "/work/")])
+def test_a_reply_that_does_not_come_from_the_site_is_no_receipt(
+    open_as: OpenAs, campaign: Campaign, nour: User, status: int, where: str
+) -> None:
+    """The page of a hotel's network, or of a proxy whose server is just starting again."""
+    page = leave_answer_waiting(open_as(nour), campaign)
+    page.route(
+        "**/submit", lambda route: route.fulfill(status=status, body="<h1>Welcome</h1>", content_type="text/html")
+    )
+    page.goto(f"/work/{campaign.pk}/" if where == "sheet" else where)
+    page.wait_for_timeout(800)
+    assert page.evaluate(UNSENT) == 1 and not Annotation.objects.exists()
+    page.unroute("**/submit")
+    page.evaluate("dispatchEvent(new Event('online'))")
+    wait_until(page, f"{UNSENT} === 0")
+    assert codes() == ["4"]
+
+
+def test_a_refusal_in_front_of_the_site_is_not_asked_again_without_end(
+    open_as: OpenAs, campaign: Campaign, nour: User
+) -> None:
+    """Such as a filter of a network that takes a text for an attack. The session is not over."""
+    page = open_as(nour)
+    page.goto(f"/work/{campaign.pk}/")
+    sent: list[str] = []
+
+    def refuse(route: Route) -> None:
+        sent.append(route.request.url)
+        route.fulfill(status=403, body="Forbidden")
+
+    page.route("**/submit", refuse)
+    page.keyboard.press("4")
+    page.keyboard.press("Enter")
+    page.wait_for_timeout(3000)
+    assert 1 <= len(sent) <= 6 and page.evaluate(UNSENT) == 1
+    page.unroute("**/submit")
+    page.evaluate("dispatchEvent(new Event('online'))")
+    wait_until(page, f"{UNSENT} === 0")
+    assert codes() == ["4"]
