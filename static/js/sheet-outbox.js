@@ -9,7 +9,7 @@ const WAITS = [1, 2, 4, 8, 15, 30]; // seconds between tries; then every 30
 
 const DRAFTS = 5;
 
-/** What this page keeps on the device. Where storage is forbidden it is kept as long as the page is open. */
+/** What this page keeps on the device. Where storage is forbidden or full it is kept as long as the page is open. */
 export class Device {
   constructor(person) {
     this.person = person;
@@ -19,10 +19,11 @@ export class Device {
   }
 
   get(name, otherwise) {
+    if (this.memory.has(name)) return this.memory.get(name) ?? otherwise; // what is stored is of before
     try {
-      return JSON.parse(localStorage.getItem(this.mine + name)) ?? this.memory.get(name) ?? otherwise;
+      return JSON.parse(localStorage.getItem(this.mine + name)) ?? otherwise;
     } catch {
-      return this.memory.get(name) ?? otherwise;
+      return otherwise;
     }
   }
 

@@ -236,3 +236,25 @@ def test_a_refusal_in_front_of_the_site_is_not_asked_again_without_end(
     page.evaluate("dispatchEvent(new Event('online'))")
     wait_until(page, f"{UNSENT} === 0")
     assert codes() == ["4"]
+
+
+FULL = """() => {
+  const put = Storage.prototype.setItem;
+  Storage.prototype.setItem = function (key, value) {
+    if (value.length > (this.getItem(key) ?? "").length) throw new DOMException("full", "QuotaExceededError");
+    put.call(this, key, value);
+  };
+}"""
+
+
+def test_on_a_device_without_room_an_answer_is_sent_all_the_same(
+    open_as: OpenAs, campaign: Campaign, nour: User
+) -> None:
+    page = open_as(nour)
+    page.goto(f"/work/{campaign.pk}/")
+    answered(page, lambda: (page.keyboard.press("4"), page.keyboard.press("Enter")))  # type: ignore[arg-type, func-returns-value]
+    page.evaluate(FULL)
+    page.keyboard.press("2")
+    with page.expect_response("**/submit"):
+        page.keyboard.press("Enter")
+    assert codes() == ["4", "2"]
