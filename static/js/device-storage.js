@@ -49,15 +49,20 @@ export const keepAnswer = (person, entry) =>
   inStore("readwrite", (store) => store.put({ person, entry, at: Date.now() }, entry.key)).catch(() => {});
 export const dropAnswer = (key) => inStore("readwrite", (store) => store.delete(key)).catch(() => {});
 
+/** Of everybody: who signs out here tells the browser to forget all, unless it knows that an answer waits. */
 async function restore(person) {
-  const key = `emic:${person}:outbox`;
-  const rows = (await inStore("readonly", (store) => store.getAll())).filter((row) => row.person === person);
-  const here = JSON.parse(localStorage.getItem(key) ?? "[]");
-  const lost = rows.filter(({ entry }) => !here.some((one) => one.key === entry.key)).sort((a, b) => a.at - b.at);
-  if (lost.length) localStorage.setItem(key, JSON.stringify([...here, ...lost.map((row) => row.entry)]));
-  return lost.length;
+  const rows = (await inStore("readonly", (store) => store.getAll())).sort((a, b) => a.at - b.at);
+  let count = 0;
+  for (const owner of new Set(rows.map((row) => row.person))) {
+    const key = `emic:${owner}:outbox`;
+    const here = JSON.parse(localStorage.getItem(key) ?? "[]");
+    const lost = rows.filter((row) => row.person === owner && !here.some((one) => one.key === row.entry.key));
+    if (lost.length) localStorage.setItem(key, JSON.stringify([...here, ...lost.map((row) => row.entry)]));
+    if (owner === person) count = lost.length;
+  }
+  return count;
 }
 
-/** Put back what localStorage has lost: how many answers. One that was taken already is sent again, and is the same. */
+/** Put back what localStorage has lost: how many answers of this person. One that was taken already is sent again, and is the same. */
 export const restoreAnswers = (person) =>
   Promise.race([restore(person).catch(() => 0), new Promise((done) => setTimeout(done, SOON, 0))]);

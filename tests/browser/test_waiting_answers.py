@@ -258,3 +258,21 @@ def test_on_a_device_without_room_an_answer_is_sent_all_the_same(
     with page.expect_response("**/submit"):
         page.keyboard.press("Enter")
     assert codes() == ["4", "2"]
+
+
+def test_another_account_that_signs_out_leaves_what_only_the_database_of_the_browser_has(
+    open_as: OpenAs, campaign: Campaign, nour: User, tarek: User
+) -> None:
+    """The browser was killed before it brought the answer to the disk by itself."""
+    page = leave_answer_waiting(open_as(nour), campaign)
+    page.goto("/static/img/mark.svg")
+    page.evaluate("localStorage.clear()")
+    page.context.clear_cookies()
+    sign_in_as(page, tarek)
+    page.goto("/me")
+    page.get_by_role("button", name="Sign out").first.click()
+    page.wait_for_url("**/sign-in**")
+    sign_in_as(page, nour)
+    wait_until(page, f"{UNSENT} === 0")
+    page.wait_for_timeout(1000)
+    assert Annotation.objects.get().rater.user == nour and codes() == ["4"]
