@@ -168,6 +168,14 @@ addEventListener("focus", async () => dialog.open && (await here()) === page.dat
 
 // ---- the end -----------------------------------------------------------------------------------------------------
 
+/** Signed out without a line, as base.js notes: that page ends the session. */
+function leaveIfSignedOut() {
+  try {
+    if (localStorage.getItem("emic-leaving") === page.dataset.person) leave(page.dataset.person);
+  } catch {}
+}
+leaveIfSignedOut();
+
 // A form that the browser sends itself has the token of when the page was made.
 addEventListener("submit", (event) => {
   const token = event.target.elements.csrfmiddlewaretoken;

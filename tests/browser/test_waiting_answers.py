@@ -276,3 +276,14 @@ def test_another_account_that_signs_out_leaves_what_only_the_database_of_the_bro
     wait_until(page, f"{UNSENT} === 0")
     page.wait_for_timeout(1000)
     assert Annotation.objects.get().rater.user == nour and codes() == ["4"]
+
+
+def test_a_sheet_ends_the_session_of_who_signed_out_without_a_line(
+    open_as: OpenAs, campaign: Campaign, nour: User
+) -> None:
+    page = open_as(nour)
+    page.goto("/work/")
+    page.evaluate(f"localStorage.setItem('emic-leaving', '{nour.pk}')")
+    page.goto(f"/work/{campaign.pk}/")
+    page.wait_for_url("**/sign-in**")
+    assert not Session.objects.exists()
