@@ -129,10 +129,9 @@ function restore() {
   if (!draft || same(draft.answers, answersOf()) || (isSent && version() > fromOf(given).draft)) return;
   unsaved = !isSent;
   writer = draft.by ?? "";
-  if (draft.version >= version()) {
-    put(draft.answers);
-    autosave.changed();
-  } else conflict(version(), draft.answers);
+  put(draft.answers); // also where the server has a newer one: what is typed before that is decided is added to this
+  if (draft.version >= version()) autosave.changed();
+  else conflict(version(), draft.answers);
 }
 
 // ---- an answer from another window -------------------------------------------------------------------------------

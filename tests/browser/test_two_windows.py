@@ -290,3 +290,27 @@ def test_once_it_is_decided_the_words_can_still_be_read(
     answered(page, lambda: page.keyboard.press("Control+Enter"))
     expect(page.locator("#main")).to_contain_text("What you wrote here: Not to be lost")
     assert stories() == ["Sent"]
+
+
+def test_words_that_only_this_device_has_are_shown_when_it_is_behind(
+    open_as: OpenAs,
+    written: Campaign,  # noqa: F811
+    nour: User,
+) -> None:
+    """What is typed then is added to them: it is not the other device's draft that takes their place."""
+    page, other = open_as(nour), open_as(nour)
+    for one in (page, other):
+        one.goto(f"/work/{written.pk}/")
+    page.route("**/draft", lambda route: route.abort())
+    story(page).fill("Only on this device")
+    story(other).fill("On the other one")
+    expect(other.locator("#saved")).to_contain_text("Draft saved")
+    page.reload()
+    page.unroute("**/draft")
+    expect(page.locator("#conflict")).to_be_visible()
+    story(page).press("End")
+    story(page).press_sequentially(", and more")
+    with page.expect_response("**/draft"):
+        page.get_by_role("button", name="Keep my version").click()
+    expect(story(page)).to_have_value("Only on this device, and more")
+    assert Draft.objects.get().answers["story"] == "Only on this device, and more"
