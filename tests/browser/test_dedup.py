@@ -6,7 +6,7 @@ from statistics import mean, median
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from annotation.models import Annotation, Campaign, Draft, Slot
 from benchmarks.models import Item
@@ -360,3 +360,25 @@ def test_without_a_script_selects_make_the_same_answer(
     answer = Annotation.objects.get().answers["duplicates"]
     assert [len(group["images"]) for group in answer["groups"]] == [count - 1, 1]
     assert len(answer["unsure"]) == 1 and answer["groups"][1]["kept"] == []
+
+
+def test_decisions_made_while_two_windows_are_compared_stay(open_as: OpenAs, twenty: Campaign, nour: User) -> None:
+    page = open_as(nour)
+    item = open_sheet(page, twenty)
+    page.keyboard.press("k")
+    pending: list[Route] = []
+    page.route("**/submit", lambda route: pending.append(route))
+    other = page.context.new_page()
+    open_sheet(other, twenty)
+    dedupe(other, truth_of(item))
+    answered(other, lambda: other.keyboard.press("Enter"))  # the first window sends what it has, to see both
+    page.bring_to_front()
+    wait_until(page, "document.querySelector('#bench.sends') !== null")
+    page.keyboard.press("d")
+    page.wait_for_timeout(200)
+    pending.pop().continue_()
+    expect(page.locator("#bench[data-both]")).to_be_visible()
+    expect(page.locator("[data-count]")).to_contain_text("2 of 20")
+    page.keyboard.press("d")
+    page.wait_for_timeout(200)
+    assert len(read_answer(page)["dropped"]) == 2

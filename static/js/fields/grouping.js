@@ -30,9 +30,16 @@ function begin({ form, bench }) {
   tools.prepend(field.querySelector("[data-tools]").content.cloneNode(true));
   beginCompare(field, tools, fill);
   root = sheet.root;
-  partition = new Partition(sheet.pics.map((pic) => pic.name));
+  form.addEventListener("put", read); // decided while another window's answer came
+  read();
+}
+
+/** Show what the input has. */
+function read() {
+  const { pics } = contact();
+  partition = new Partition(pics.map((pic) => pic.name));
   partition.load(parsed(input.value));
-  sheet.pics.forEach((_pic, index) => caption(index));
+  pics.forEach((_pic, index) => caption(index));
   const open = partition.nextOpen(-1);
   moveTo(Math.max(0, open), { focus: false });
   tell();

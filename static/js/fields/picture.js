@@ -7,6 +7,7 @@ let here = []; // the picture fields of the sheet in hand
 onSheet(({ form, bench }) => {
   for (const one of here) one.request?.abort();
   here = [...form.querySelectorAll("[data-sha]")].map((sha) => new Bringer(sha.closest("[data-field]"), bench));
+  form.addEventListener("put", () => here.forEach((one) => one.drawn()));
 });
 const again = () => here.forEach((one) => one.waits && one.again());
 addEventListener("online", again);
@@ -54,6 +55,13 @@ class Bringer {
     const found = reply?.ok ? (await reply.json()).pictures.find((one) => one.sha === sha) : null;
     if (found) this.show(found);
     else this.part("bring").hidden = false;
+  }
+
+  /** Another picture than the one on the page may have been put into the form. */
+  drawn() {
+    this.part("came").hidden = true;
+    this.licence();
+    this.look();
   }
 
   show({ preview, width, height }) {
