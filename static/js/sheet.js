@@ -57,6 +57,7 @@ function begin({ fresh = true, focus = false } = {}) {
   bench.classList.toggle("sends", sending);
   if (!form) return focus && rest();
   begun({ bench, form, assignment });
+  blank = answersOf(); // what the scripts of its fields put in is nobody's answer
   ready();
   picture();
   if (focus) focusFirst();

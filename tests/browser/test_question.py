@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 
 from annotation.models import Annotation, Campaign, Draft
 from people.models import User
-from tests.browser.conftest import PHONE, until_seen, wait_until
+from tests.browser.conftest import PHONE, until_seen, until_sent, wait_until
 from tests.browser.stage_setup import apply_recipe_stage, create_items, create_open_campaign
 from tests.browser.test_rating import answered, find_violations, wait_for_images
 from tests.personas import World
@@ -69,6 +69,21 @@ def exported_rows(world: World, campaign: Campaign) -> list[dict[str, object]]:
     from releases.rows.annotations import current_answers
 
     return list(current_answers(world.benchmark, [campaign.pk]))
+
+
+def test_a_second_press_of_submit_says_nothing_of_the_next_sheet(
+    open_as: OpenAs, writing: Campaign, nour: User
+) -> None:
+    page = open_as(nour)
+    page.goto(f"/work/{writing.pk}/")
+    wait_until(page, "document.getElementById('ahead') !== null")
+    page.locator("[value=somewhat]").check()
+    page.get_by_label("Your question about it").fill("What is poured here?")
+    page.get_by_label("The answer").fill("Mint tea")
+    page.keyboard.press("Control+Enter")
+    page.keyboard.press("Control+Enter")
+    until_sent(page)
+    expect(page.locator("[data-missing]:visible")).to_have_count(0)
 
 
 def test_remarks_on_an_answer_are_confirmed_at_once(open_as: OpenAs, writing: Campaign, nour: User, shot: Shot) -> None:
