@@ -371,8 +371,9 @@ def test_decisions_made_while_two_windows_are_compared_stay(open_as: OpenAs, twe
     other = page.context.new_page()
     open_sheet(other, twenty)
     dedupe(other, truth_of(item))
-    answered(other, lambda: other.keyboard.press("Enter"))  # the first window sends what it has, to see both
-    page.bring_to_front()
+    with other.expect_response("**/submit"):
+        other.keyboard.press("Enter")
+    page.bring_to_front()  # it sends what it has, to see both
     wait_until(page, "document.querySelector('#bench.sends') !== null")
     page.keyboard.press("d")
     page.wait_for_timeout(200)
