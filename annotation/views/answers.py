@@ -129,7 +129,7 @@ def submit(request: HttpRequest, assignment: Assignment, at: datetime) -> HttpRe
     except answer_services.AlreadyAnswered:
         return show_conflict(request, assignment, at, submission)
     except answer_services.AssignmentStateError as refused:
-        return respond_with_open_work(request, assignment, at, refusal_text(assignment, refused.reason))
+        return respond_with_refusal(request, assignment, at, refused.reason, submission.raw)
     if done.changed:
         return to_history(request, _("Your new answer is saved."))
     late = not_counted_note(done.annotation) if is_from_pack(request) and done.annotation.at_submit else ""
@@ -187,8 +187,7 @@ def show_conflict(
             assignment, assignment.rater, submission.raw, submission.trace, at
         )
     except answer_services.AssignmentStateError as refused:
-        words = [refusal_text(assignment, refused.reason), *typed_texts(assignment, written)]
-        return respond_with_open_work(request, assignment, at, " ".join(words))
+        return respond_with_refusal(request, assignment, at, refused.reason, written)
     place = place_of(assignment)
     work_page = build_work_page(current_user(request), place, work, at)
     assert work_page.hand is not None
@@ -196,10 +195,20 @@ def show_conflict(
     return render_errors(request, place, replace(work_page, hand=replace(work_page.hand, other=other)))
 
 
+def respond_with_refusal(
+    request: HttpRequest, assignment: Assignment, at: datetime, reason: str, written: Mapping[str, Any]
+) -> HttpResponse:
+    """An answer that is not stored. The header keeps a script from calling it saved."""
+    words = [refusal_text(assignment, reason), *typed_texts(assignment, written)]
+    response = respond_with_open_work(request, assignment, at, " ".join(words))
+    response.headers["X-Emic-Refused"] = reason
+    return response
+
+
 def typed_texts(assignment: Assignment, written: Mapping[str, Any]) -> list[str]:
     """What was typed, where its sheet may not be shown again: it can be read and copied."""
     sheet = sheet_of(assignment.campaign.sheet_version)
-    texts = [str(written[one.key]) for one in sheet.fields if sheet.level(one.key) == "text" and one.key in written]
+    texts = [str(written[one.key]) for one in sheet.fields if sheet.level(one.key) == "text" and written.get(one.key)]
     return [_("What you wrote here: %(text)s") % {"text": " / ".join(texts)}] if texts else []
 
 

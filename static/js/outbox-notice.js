@@ -28,14 +28,16 @@ const mine = (response) => response.headers.get("X-Emic-Person") === person;
 
 /**
  * True when nothing is left. The same key is never taken twice, so another window may be sending, too. What the server
- * wants to show first (a mistake, another window's answer) stays for its sheet, and is put into `refused`.
+ * wants to show first (a mistake, another window's answer, why it is not stored) stays for its sheet, and is put into `refused`.
  */
 export async function sendAll(refused = []) {
   try {
     for (const entry of read("outbox")) {
       const response = await post(entry.url, entry.body);
-      if (response.status === 422 && mine(response)) refused.push(entry);
-      if (response.status !== 200 || !mine(response)) continue;
+      if (!mine(response)) continue;
+      const shows = response.status === 422 || response.headers.has("X-Emic-Refused");
+      if (shows) refused.push(entry);
+      if (response.status !== 200 || shows) continue;
       write("outbox", read("outbox").filter((one) => one.key !== entry.key));
       dropAnswer(entry.key);
       if (entry.body.some(([name]) => name === "pack")) write("done", [...read("done"), entry.assignment].slice(-DONE));

@@ -52,7 +52,8 @@ export async function send(url, body, seconds = 20, again = true) {
   if (!who || response.status >= 500 || [400, 408, 429].includes(response.status)) return { state: "away" };
   try {
     const json = response.headers.get("content-type")?.includes("json");
-    return { state: "here", status: response.status, data: json ? await response.json() : await response.text() };
+    const refused = response.headers.has("X-Emic-Refused"); // not stored, and not to be sent again
+    return { state: "here", status: response.status, refused, data: json ? await response.json() : await response.text() };
   } catch {
     return { state: "away" }; // cut off in the middle: the same key brings the same reply
   }

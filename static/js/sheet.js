@@ -27,6 +27,7 @@ let saved = null; // { words, at }
 let sending = false, undoing = false;
 let slow = []; // timers of the answer that is being sent
 let undoNext = false; // asked for while the answer was on its way
+let refusal = ""; // why an answer was not stored, while another one is on its way
 let cameAhead = 0; // when a sheet took the place of one that is being sent
 let cameUnasked = 0; // when a reply to another sheet changed this one
 
@@ -274,7 +275,8 @@ function tellPack() {
 function packTaken(entry, reply, skipped, left) {
   device.set("done", [...device.get("done", []), entry.assignment].slice(-DONE));
   if (isRival(entry)) return answeredThere(false, fromOf(entry));
-  if (!left) say(skipped ? "skipped" : "saved", Date.now());
+  if (reply.refused) hush();
+  else if (!left) say(skipped ? "skipped" : "saved", Date.now());
   if (entry.assignment === assignment) bringAhead();
   if (reply.data.words) notice(reply.data.words);
 }
@@ -307,7 +309,8 @@ function arrived(entry, reply, left) {
   if (pack && taken) return packTaken(entry, reply, skipped, left);
   if (!taken && reply.status !== 422) return load();
   if (taken && isRival(entry)) return answeredThere(Boolean(reply.data.go), fromOf(entry)); // not "Saved": what is here waits then
-  if (taken && !left) say(skipped ? "skipped" : "saved", Date.now());
+  if (reply.refused) hush(), (refusal = wordsOf(reply));
+  else if (taken && !left) say(skipped ? "skipped" : "saved", Date.now());
   if (left && taken) return; // another answer is still on its way
   if (taken && skipped) announce($("saved").dataset.skipped);
   if (reply.data.go) return entry.assignment === assignment ? location.assign(reply.data.go) : undefined;
@@ -315,10 +318,17 @@ function arrived(entry, reply, left) {
   const elsewhere = entry.assignment !== assignment; // the person is at another sheet
   if ("both" in next.bench.dataset) return both(next, entry, elsewhere);
   const goesOn = taken && elsewhere && (location.search || next.bench.dataset.assignment === assignment);
-  if (!goesOn) return come(next, taken, elsewhere);
+  if (!goesOn) come(next, taken, elsewhere);
+  else goOn(next);
+  if (refusal && !$("main").textContent.includes(refusal)) notice(refusal); // of an earlier answer
+  refusal = "";
+}
+
+/** The sheet stays that the person went on to. */
+function goOn(next) {
   if (location.search) next.ahead = null; // a change goes back to where it began
   swapRest(next, true);
-  const words = next.bench.querySelector(".body > .msg.info[role=status]")?.textContent;
+  const words = noticeIn(next.bench);
   if (words) notice(words);
   $("undo")?.remove();
   const undo = next.bench.querySelector("#undo");
@@ -337,8 +347,12 @@ function come(next, taken, elsewhere) {
   if (undo) $("undo")?.requestSubmit();
 }
 
+const noticeIn = (one) => one.querySelector(":is(.body, .idle) > .msg.info[role=status]")?.textContent.trim() ?? "";
+const wordsOf = ({ data }) => data.words ?? noticeIn(parts(data).bench);
+
 /** Of another work, whose sheet this is not. What the server did not take is still that sheet's draft. */
 function ofOther({ work }, reply) {
+  if (reply.refused) return notice(wordsOf(reply));
   if (reply.status === 200) return say("saved", Date.now());
   notice($("line").dataset.other);
   const link = Object.assign(document.createElement("a"), { href: work, textContent: $("line").dataset.open });

@@ -13,6 +13,7 @@ from annotation.models import Annotation, Campaign
 from annotation.services.campaigns import lifecycle
 from people.models import User
 from tests.browser.conftest import PHONE, UNSENT, wait_until
+from tests.browser.test_changes import begin_a_change
 from tests.browser.test_rating import answered, assignment_on, codes
 from tests.personas import PASSWORD, World
 
@@ -287,3 +288,22 @@ def test_a_sheet_ends_the_session_of_who_signed_out_without_a_line(
     page.goto(f"/work/{campaign.pk}/")
     page.wait_for_url("**/sign-in**")
     assert not Session.objects.exists()
+
+
+def test_a_change_that_comes_too_late_is_not_called_submitted(open_as: OpenAs, campaign: Campaign, nour: User) -> None:
+    page = open_as(nour)
+    begin_a_change(page, campaign, nour)
+    hand = Annotation.objects.get().assignment
+    page.route("**/submit", lambda route: route.abort())
+    page.keyboard.press("5")
+    page.keyboard.press("Enter")
+    wait_until(page, f"{UNSENT} === 1")
+    page.unroute("**/submit")
+    page.goto("/static/img/mark.svg")
+    type(hand).objects.filter(pk=hand.pk).update(state="accepted")
+    page.goto("/work/")
+    expect(page.locator("#waits")).to_contain_text("could not be submitted")
+    page.get_by_role("link", name="Open draft").click()
+    expect(page.locator("#main")).to_contain_text("This answer has been reviewed")
+    expect(page.locator("#saved")).to_be_hidden()
+    assert page.evaluate(UNSENT) == 0 and codes() == ["2"]

@@ -255,7 +255,12 @@ def test_a_decided_answer_cannot_be_changed_and_says_so(
     reviews.decide(annotation.pk, world.reviewer, "accept", timezone.now())
     fields = {"a-question": "Another?", "a-answer": "Tea", "client_key": "second"}
     reply = author.post(f"/assignments/{annotation.assignment_id}/submit", fields, follow=True)
-    assert "This answer has been reviewed" in html(reply)
+    assert "This answer has been reviewed" in html(reply) and "What you wrote here: Another? / Tea" in html(reply)
+    for more in ({}, {"pack": "1"}):  # a page does not call it saved
+        reply = author.post(
+            f"/assignments/{annotation.assignment_id}/submit", fields | more, headers={"X-Requested-With": "emic"}
+        )
+        assert reply.status_code == 200 and reply.headers["X-Emic-Refused"] == "decided"
     assert Annotation.objects.get(live=True) == annotation
 
 
