@@ -7,7 +7,7 @@ import { isClosed, send } from "./sheet-session.js";
 
 const WAITS = [1, 2, 4, 8, 15, 30]; // seconds between tries; then every 30
 
-const DRAFTS = 5;
+const DRAFTS = 25; // a pack may come back with a mistake in each of its answers
 
 /** What this page keeps on the device. Where storage is forbidden or full it is kept as long as the page is open. */
 export class Device {

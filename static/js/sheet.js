@@ -304,6 +304,7 @@ function arrived(entry, reply, left) {
   lineBack();
   const taken = reply.status === 200, skipped = entry.url.endsWith("skip");
   if (taken && !skipped) device.keep(entry.assignment, null); // a skip may be taken back
+  if (reply.status === 422) keepRefused(entry);
   if (taken) windows.tell(reply.data.go ? "decided" : "answered", entry.assignment, fromOf(entry));
   if (entry.work && entry.work !== location.pathname) return ofOther(entry, reply); // this sheet stays
   if (pack && taken) return packTaken(entry, reply, skipped, left);
@@ -336,6 +337,13 @@ function goOn(next) {
   watchUndo();
   if (undo && undoNext) undo.requestSubmit();
   undoNext = false;
+}
+
+/** An answer that is not taken is a draft again, though drafts of many later sheets came since. */
+function keepRefused(entry) {
+  if (device.draft(entry.assignment)) return;
+  const answers = entry.body.filter(([name]) => kept(name));
+  device.keep(entry.assignment, { answers, version: fromOf(entry).draft, by: entry.key });
 }
 
 /** Another sheet, or this one with what is wrong with it. */

@@ -307,3 +307,22 @@ def test_a_change_that_comes_too_late_is_not_called_submitted(open_as: OpenAs, c
     expect(page.locator("#main")).to_contain_text("This answer has been reviewed")
     expect(page.locator("#saved")).to_be_hidden()
     assert page.evaluate(UNSENT) == 0 and codes() == ["2"]
+
+
+def test_what_is_refused_while_other_work_is_open_stays_a_draft(
+    open_as: OpenAs, campaign: Campaign, other: Campaign, nour: User
+) -> None:
+    """Also the first answer of a pack, of which the device has the drafts of later ones."""
+    page = leave_answer_waiting(open_as(nour), campaign)
+    page.goto("/static/img/mark.svg")
+    later = [{"assignment": str(10**6 + number), "answers": [], "version": 0} for number in range(20)]
+    page.evaluate("([key, rows]) => localStorage.setItem(key, JSON.stringify(rows))", [f"emic:{nour.pk}:drafts", later])
+
+    def spoil(route: Route) -> None:
+        route.continue_(post_data=(route.request.post_data or "").replace("a-relevance=4", "a-relevance=9"))
+
+    page.route("**/submit", spoil, times=1)
+    page.goto(f"/work/{other.pk}/")
+    page.get_by_role("link", name="Open draft").click()
+    expect(page.locator("#main [value='4']")).to_be_checked()
+    assert page.evaluate("key => JSON.parse(localStorage[key]).length", f"emic:{nour.pk}:drafts") == 21
