@@ -49,14 +49,22 @@ export const keepAnswer = (person, entry) =>
   inStore("readwrite", (store) => store.put({ person, entry, at: Date.now() }, entry.key)).catch(() => {});
 export const dropAnswer = (key) => inStore("readwrite", (store) => store.delete(key)).catch(() => {});
 
-/** Of everybody: who signs out here tells the browser to forget all, unless it knows that an answer waits. */
+const OUTBOX = /^emic:[^:]+:outbox$/;
+const waitingKeys = () =>
+  Object.keys(localStorage).filter((key) => OUTBOX.test(key)).flatMap((key) => JSON.parse(localStorage.getItem(key)).map((one) => one.key));
+
+/**
+ * Of everybody: who signs out here tells the browser to forget all, unless it knows that an answer waits. What waited
+ * when the database was asked is not lost: it may have been sent before the reply.
+ */
 async function restore(person) {
+  const known = new Set(waitingKeys());
   const rows = (await inStore("readonly", (store) => store.getAll())).sort((a, b) => a.at - b.at);
   let count = 0;
   for (const owner of new Set(rows.map((row) => row.person))) {
     const key = `emic:${owner}:outbox`;
     const here = JSON.parse(localStorage.getItem(key) ?? "[]");
-    const lost = rows.filter((row) => row.person === owner && !here.some((one) => one.key === row.entry.key));
+    const lost = rows.filter((row) => row.person === owner && !known.has(row.entry.key) && !here.some((one) => one.key === row.entry.key));
     if (lost.length) localStorage.setItem(key, JSON.stringify([...here, ...lost.map((row) => row.entry)]));
     if (owner === person) count = lost.length;
   }

@@ -326,3 +326,23 @@ def test_what_is_refused_while_other_work_is_open_stays_a_draft(
     page.get_by_role("link", name="Open draft").click()
     expect(page.locator("#main [value='4']")).to_be_checked()
     assert page.evaluate("key => JSON.parse(localStorage[key]).length", f"emic:{nour.pk}:drafts") == 21
+
+
+SLOW_DATABASE = """
+const { set } = Object.getOwnPropertyDescriptor(IDBRequest.prototype, "onsuccess");
+Object.defineProperty(IDBRequest.prototype, "onsuccess", {
+  set(act) { set.call(this, (event) => Array.isArray(this.result) ? setTimeout(act, 700, event) : act(event)); },
+});
+"""
+
+
+def test_a_slow_database_does_not_bring_back_what_was_sent_meanwhile(
+    open_as: OpenAs, campaign: Campaign, nour: User
+) -> None:
+    page = leave_answer_waiting(open_as(nour), campaign)
+    sent: list[str] = []
+    page.on("request", lambda request: sent.append(request.url) if request.url.endswith("/submit") else None)
+    page.add_init_script(SLOW_DATABASE)
+    page.goto(f"/work/{campaign.pk}/")
+    page.wait_for_timeout(1500)
+    assert len(sent) == 1 and page.evaluate(UNSENT) == 0 and codes() == ["4"]
