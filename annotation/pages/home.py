@@ -116,7 +116,7 @@ class HomePage:
 
     @property
     def offers_packs(self) -> bool:
-        return any(row.pack.hours for row in self.open)
+        return any(row.pack.n or row.pack.hours for row in self.open)
 
     @property
     def waiting(self) -> list[OpenCampaign]:

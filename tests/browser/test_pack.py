@@ -234,6 +234,23 @@ def test_signing_out_gives_the_pack_back_and_leaves_nothing(
         page.goto(f"/work/{campaign.pk}/pack/")
 
 
+def test_what_was_taken_stays_on_the_device_while_the_campaign_is_paused(
+    world: World, live_server: Any, media: None, open_as: OpenAs, shot: Shot
+) -> None:
+    campaign = relevance(world)
+    page = open_as(world.nour, **PHONE)
+    take(page, 4)
+    lifecycle.pause(campaign, world.owner)
+    page.goto("/work/")
+    expect(page.locator("[data-here]")).to_contain_text("With you: 4")
+    shot(page, "pack-paused-phone", full_page=True)
+    page.set_viewport_size({"width": 1280, "height": 800})
+    shot(page, "pack-paused-desktop", full_page=True)
+    page.context.set_offline(True)
+    page.goto(f"/work/{campaign.pk}/pack/")
+    expect(page.locator("#left")).to_have_text("Left: 4")
+
+
 FULL = """{
   const put = Cache.prototype.put;
   let pictures = 0;

@@ -75,6 +75,8 @@ def take_pack(rater: Rater, place: CampaignCohort, at: datetime) -> list[Assignm
     """
     refusal = pack_refusal(place.campaign)
     if refusal is not None:
+        if pack := pack_of(rater, place, at):
+            return pack
         raise PackRefused(refusal)
     fetch(LOCK_COHORT, [place.pk])
     seat = lock_participation_of(rater.pk, place.pk, at)

@@ -65,6 +65,22 @@ def test_an_answer_that_comes_after_the_close_says_that_it_does_not_count(world:
     assert words(second) == "Saved. The campaign was already closed, so it is not counted."
 
 
+def test_what_was_taken_stays_on_the_work_page_while_the_campaign_rests(world: World, campaign: Campaign) -> None:
+    """A device forgets packs that the page does not name."""
+    ids = take(world, world.nour, campaign).json()["assignments"]
+    box = f'data-pack="{campaign.pk}" data-n="5"'
+    lifecycle.pause(campaign, world.owner)
+    page = world.client(world.nour).get(reverse("annotation:work")).content.decode()
+    assert box in page and "js/pack" in page
+    assert 'data-pack="' not in world.client(world.tarek).get(reverse("annotation:work")).content.decode()
+    lifecycle.resume(campaign, world.owner, timezone.now())
+    Campaign.objects.filter(pk=campaign.pk).update(pack_hours=0)  # nobody takes one any more
+    page = world.client(world.nour).get(reverse("annotation:work")).content.decode()
+    assert box in page and "js/pack" in page
+    assert take(world, world.nour, campaign).json()["assignments"] == ids
+    assert take(world, world.tarek, campaign).status_code == 409
+
+
 def test_a_browser_without_scripts_takes_nothing(world: World, campaign: Campaign) -> None:
     assert world.client(world.nour).post(address(campaign, "_take")).url == reverse("annotation:work")  # type: ignore[attr-defined]
     assert not Assignment.objects.exists()
