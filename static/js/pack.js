@@ -30,8 +30,10 @@ async function keep(cache, address, response) {
   }
 }
 
+/** Null for what is not there. A server that is busy has it, later: so it is a fault of the line. */
 async function fetched(address) {
   const response = await fetch(address, { redirect: "error" });
+  if (response.status >= 500 || response.status === 429) throw new Error(response.status);
   return response.ok ? response : null;
 }
 

@@ -273,6 +273,23 @@ def test_a_device_without_room_takes_fewer_and_says_how_many(
     assert find_violations(page) == ""
 
 
+def test_a_pack_is_not_called_complete_while_the_server_was_too_busy_for_its_pictures(
+    world: World, live_server: Any, media: None, open_as: OpenAs
+) -> None:
+    campaign = relevance(world)
+    page = open_as(world.nour, **PHONE)
+    page.route("**/image/**", lambda route: route.fulfill(status=503, headers={"Retry-After": "5"}))
+    page.goto("/work/")
+    page.locator("[data-takes]").click()
+    expect(page.locator("[data-told]")).to_have_text("The connection broke. Press again to continue.")
+    page.unroute("**/image/**")
+    page.locator("[data-takes]").click()
+    expect(page.locator("[data-here]")).to_contain_text("With you: 4", timeout=30_000)
+    page.context.set_offline(True)
+    page.goto(f"/work/{campaign.pk}/pack/")
+    wait_until(page, "document.querySelector('.view img').naturalWidth > 0")
+
+
 def test_without_a_secure_context_there_is_no_button(
     world: World, live_server: Any, media: None, open_as: OpenAs
 ) -> None:
