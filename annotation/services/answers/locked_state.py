@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any
 
-from annotation.models import Assignment
+from annotation.models import Annotation, Assignment
 from annotation.queries import gate
 from annotation.queries.gate import Gate
 from annotation.queries.resolutions import settles_disputes
@@ -69,6 +69,19 @@ SELECT {COLUMNS}, {gate.COLUMNS} FROM {gate.SOURCES} JOIN annotation_assignment 
 WHERE cc.id = %(cohort)s FOR NO KEY UPDATE OF a
 """
 OWN_COLUMNS = len(fields(LockedState))
+# The same seconds for an answer of a pack. Those before it arrive together with it, so when they came says nothing:
+# from when any sheet was shown, up to now, the answers to it and to later sheets take no more seconds than passed.
+IN_PACK = """
+WITH own AS (
+  SELECT shown_at, coalesce(active_seconds, 0) AS seconds FROM annotation_annotation
+  WHERE rater_id = %(rater)s AND submitted_at > %(since)s AND submitted_at <= %(until)s
+), taken (at, seconds) AS (
+  SELECT %(since)s::timestamptz, coalesce(sum(seconds), 0) FROM own WHERE shown_at >= %(since)s
+  UNION ALL SELECT shown_at, sum(seconds) OVER (ORDER BY shown_at DESC) FROM own
+)
+SELECT greatest(0, least(%(measured)s::float8, min(extract(epoch FROM %(until)s::timestamptz - at) - seconds)))
+FROM taken WHERE at <= %(since)s
+"""
 
 
 def lock_assignment(assignment: Assignment) -> LockedState:
@@ -85,6 +98,15 @@ def lock_and_check(
     params |= {"cohort": seat.cohort_id, "rater": seat.rater_id}
     row = fetch(BEFORE_AND_GATE, params)[0]
     return LockedState(*row[:OWN_COLUMNS]), gate.gate_of(row[OWN_COLUMNS:], seat.cohort_id, seat.rater_id, at)
+
+
+def seconds_in_pack(answer: Annotation) -> float | None:
+    """What a browser measured of an answer of a pack that is not stored yet, but no more than was possible."""
+    if answer.active_seconds is None:
+        return None
+    times = {"since": answer.shown_at, "until": answer.submitted_at, "measured": answer.active_seconds}
+    [(seconds,)] = fetch(IN_PACK, {"rater": answer.rater_id, **times})
+    return float(seconds)
 
 
 def _params(

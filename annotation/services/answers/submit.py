@@ -26,7 +26,7 @@ from annotation.services.answers.annotation_writing import (
     write_and_advance,
 )
 from annotation.services.answers.inclusion import recompute_counted
-from annotation.services.answers.locked_state import LockedState, lock_and_check, lock_assignment
+from annotation.services.answers.locked_state import LockedState, lock_and_check, lock_assignment, seconds_in_pack
 from annotation.services.answers.uploads import uploads_for_sheet
 from annotation.services.derivation import outbox
 from annotation.services.queue import slots
@@ -241,7 +241,7 @@ def _store(
     destination = Destination(assignment.campaign_id, assignment.unit_id)
     annotation = _annotation(assignment, parsed, submission, at)
     annotation.version, annotation.instruction_version_id = before.version + 1, before.instructions
-    annotation.active_seconds = before.active_seconds
+    annotation.active_seconds = seconds_in_pack(annotation) if submission.from_pack else before.active_seconds
     advance = None if barred else _advance(assignment, seat, before, allowed, at)
     if advance is not None:
         wanted, reserved = write_and_advance(annotation, parsed.codes, destination, advance)

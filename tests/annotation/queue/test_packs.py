@@ -166,6 +166,25 @@ def test_seconds_of_answers_that_arrive_together_are_kept() -> None:
     assert seconds == [900] * 19 + [3600]  # five hours of work in all, none of them longer than one
 
 
+def test_seconds_of_a_pack_are_kept_when_the_line_is_back_with_its_last_answer() -> None:
+    seat = seat_of(items=90)
+    pack = packs.take_pack(a_person(seat.cohort), seat, NOON)
+    minute = timedelta(minutes=1)
+    for number, row in enumerate(pack):
+        sent(row, f"k{number}", NOON + 20 * minute, shown_at=NOON + number * minute, active_seconds=55)
+    assert [row.annotations.get().active_seconds for row in pack] == [55] * 20
+
+
+def test_answers_of_a_pack_take_no_more_time_than_passed() -> None:
+    """A browser may say what it likes: three hours in each of them, all within the two that there were."""
+    seat = seat_of(items=90)
+    pack = packs.take_pack(a_person(seat.cohort), seat, NOON)
+    for number, row in enumerate(pack):
+        shown = NOON + number * timedelta(seconds=1)
+        sent(row, f"k{number}", NOON + 2 * HOUR, shown_at=shown, active_seconds=3 * 3600)
+    assert sum(row.annotations.get().active_seconds for row in pack) <= 2 * 3600 + 1
+
+
 def test_a_skip_out_of_a_pack_hands_the_item_on() -> None:
     seat = seat_of(items=30)
     person = a_person(seat.cohort)
