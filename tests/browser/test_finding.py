@@ -242,6 +242,29 @@ def test_signed_out_underway_the_picture_goes_out_after_signing_in(
     assert Upload.objects.count() == 1
 
 
+@pytest.mark.parametrize("status", [403, 200])
+def test_what_a_network_refuses_is_not_sent_again_without_end(
+    open_as: OpenAs, finding: Campaign, nour: User, status: int
+) -> None:
+    """A filter in front of the site, while the session goes on."""
+    page = open_as(nour)
+    page.goto(f"/work/{finding.pk}/")
+    sent: list[Route] = []
+
+    def refuse(route: Route) -> None:
+        sent.append(route)
+        route.fulfill(status=status, body="<p>Blocked</p>", content_type="text/html")
+
+    page.route("**/picture", refuse)
+    bring(page, photo())
+    page.wait_for_timeout(3000)
+    assert 1 <= len(sent) <= 3
+    expect(page.locator(".brings [data-failed]")).to_be_visible()
+    page.unroute("**/picture")
+    page.locator(".brings [data-failed] button").click()
+    expect_picture(page)
+
+
 def test_without_a_script(open_as: OpenAs, finding: Campaign, nour: User, shot: Shot, tmp_path: Path) -> None:
     page = open_as(nour, java_script_enabled=False)
     page.goto(f"/work/{finding.pk}/")

@@ -9,9 +9,9 @@ onSheet(({ form, bench }) => {
   here = [...form.querySelectorAll("[data-sha]")].map((sha) => new Bringer(sha.closest("[data-field]"), bench));
   form.addEventListener("put", () => here.forEach((one) => one.drawn()));
 });
-const again = () => here.forEach((one) => one.waits && one.again());
-addEventListener("online", again);
-onReturn(again);
+const again = (signedIn) => here.forEach((one) => one.waits && one.again(signedIn));
+addEventListener("online", () => again(false));
+onReturn(() => again(true));
 onSubmit(() => {
   const busy = here.find((one) => one.request);
   if (busy) announce(busy.part("words").textContent);
@@ -86,7 +86,8 @@ class Bringer {
     else this.address.focus();
   }
 
-  send(kind, what) {
+  /** `signedIn`: it goes out again since the person is known to be signed in. */
+  send(kind, what, signedIn = false) {
     this.request?.abort();
     this.last = [kind, what];
     this.part("failed").hidden = true;
@@ -101,7 +102,7 @@ class Bringer {
     const bar = this.part("way").querySelector("progress");
     bar.removeAttribute("value");
     request.upload.onprogress = ({ loaded, total }) => kind === "file" && (bar.value = (100 * loaded) / total);
-    request.onload = () => this.replied(request, kind);
+    request.onload = () => this.replied(request, kind, signedIn);
     request.onerror = () => this.fail(this.field.dataset.saidAway);
     request.send(body);
     this.going(this.field.dataset[kind === "file" ? "saidSending" : "saidFetching"]);
@@ -114,13 +115,14 @@ class Bringer {
     if (words) announce(words);
   }
 
-  replied(request, kind) {
+  replied(request, kind, signedIn) {
     const json = request.getResponseHeader("content-type")?.includes("json") ? JSON.parse(request.responseText) : null;
     if (request.status === 200 && json?.sha) return this.came(json, kind);
     if (request.status === 422 && json) return this.fail(json.words, true);
     this.fail(request.status === 413 ? this.field.dataset.saidLarge : this.field.dataset.saidFailed);
-    // A page instead of an answer: the sign-in page. Once the person is back, it goes out again.
-    if (request.status === 403 || request.status === 200) signIn(true);
+    // A page instead of an answer: the sign-in page. Once the person is back, it goes out again; if that brings a page,
+    // too, it is another one, as of a filter in front of the site.
+    if (!signedIn && (request.status === 403 || request.status === 200)) signIn(true);
   }
 
   came(found, kind) {
@@ -148,8 +150,8 @@ class Bringer {
     announce(words);
   }
 
-  again() {
-    if (this.last) this.send(...this.last);
+  again(signedIn = false) {
+    if (this.last) this.send(...this.last, signedIn);
   }
 
   cancel() {
