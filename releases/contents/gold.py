@@ -44,6 +44,7 @@ _SOURCE = """
         FROM releases_releaserow w
         JOIN annotation_rating f ON f.annotation_id = w.number
         JOIN annotation_unit u ON u.id = f.unit_id
+        JOIN benchmarks_item e ON e.id = u.item_id AND e.withdrawn_at IS NULL
         JOIN people_rater r ON r.id = f.rater_id
         WHERE w.release_id = %s AND w."table" = %s AND w.state = 'counted' AND w.split = ANY(%s) AND r.kind = 'person'
           AND f.field = ANY(%s)

@@ -13,7 +13,7 @@ from releases.rows.kinds import stream_query
 KEY = "soft_labels"
 MEANING = (
     "One row per code that people gave to an item in one question and cohort. Only counted answers of people, the"
-    " latest of each person."
+    " latest of each person, to items that are not withdrawn."
 )
 COLUMNS = (
     RowColumn("item", "i.key", "text", "Key of the item in its stage."),
@@ -39,7 +39,8 @@ _SOURCE = """
       JOIN annotation_rating f ON f.annotation_id = w.number
       JOIN people_rater r ON r.id = f.rater_id
       WHERE w.release_id = %s AND w."table" = %s AND w.state = 'counted' AND w.split <> %s AND r.kind = 'person'
-        AND f.field = ANY(%s)
+        AND f.field = ANY(%s) AND EXISTS (SELECT FROM annotation_unit u JOIN benchmarks_item i ON i.id = u.item_id
+          WHERE u.id = f.unit_id AND i.withdrawn_at IS NULL)
       ORDER BY f.unit_id, f.field, f.rater_id, f.annotation_id DESC
     ) f
     GROUP BY f.unit_id, f.field, f.cohort_id, f.code

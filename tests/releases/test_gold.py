@@ -62,6 +62,12 @@ def test_given_labels_and_majorities_of_a_drawn_sample_are_gold(world: World, ca
     ]
 
 
+def test_a_drawn_item_that_was_withdrawn_has_no_known_answer(world: World, campaign: Campaign) -> None:
+    drawn_stage(world, campaign)
+    Item.objects.filter(key="agreed").update(withdrawn_at=timezone.now())
+    assert [row["item"] for row in csv_rows(files_of(world, built(world))["gold.csv"])] == ["divided"]
+
+
 def test_a_release_without_known_answers_has_no_file_of_them(world: World, campaign: Campaign) -> None:
     files = files_of(world, built(world))
     assert "gold.csv" not in files

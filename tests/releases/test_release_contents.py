@@ -213,6 +213,16 @@ def test_soft_labels_and_agreement_are_those_of_the_frozen_answers(world: World,
     assert {split[key] for key in shipped} <= {"train"}
 
 
+def test_soft_labels_leave_out_withdrawn_items_as_all_numbers_do(world: World, campaign: Campaign) -> None:
+    first, *others = of_condition(world.items, "natural")
+    Item.objects.filter(pk=first.pk).update(withdrawn_at=timezone.now())
+    files = files_of(world, built(world))
+    labels = {row["item"] for row in json_rows(files["jsonl/relevance/soft_labels.jsonl"])}
+    assert labels == {item.key for item in others}
+    rows = [row for row in json_rows(files["jsonl/relevance/ratings.jsonl"]) if row["item"] == first.key]
+    assert [row["withdrawn"] for row in rows] == [True, True], "the answers are there, and marked"
+
+
 @pytest.fixture
 def aunt(world: World, campaign: Campaign) -> Item:
     """An item that was made of an answer of Nour, with a text and a picture of hers, also in a collection. She has
