@@ -160,8 +160,8 @@ def _decisions(annotations: Sequence[int]) -> Mapping[int, list[Review]]:
 
 
 def _skips(item: Item) -> list[SkippedUnit]:
-    reasons = {option.code: option.label for option in skip_options(item.stage.skip_reasons)}
     """Without those of people who withdrew their consent."""
+    reasons = {option.code: option.label for option in skip_options(item.stage.skip_reasons)}
     rows = Assignment.objects.filter(unit__item=item, state=Assignment.State.SKIPPED).select_related("rater")
     rows = rows.exclude(is_of_withdrawn(item.stage.benchmark.team_id))
     speech = localiser_for(None)
