@@ -58,12 +58,14 @@ def _create(state: ImportState, values: Mapping[str, Any]) -> Benchmark:
 
 
 def finish(state: ImportState, stated_watermark: int) -> None:
-    """Count what was answered, and let the watermark go on from the release's. Needs a transaction."""
+    """Count what was answered, and let the watermark go on from the release's. A later version raises it in any case,
+    so that no number of before is taken for one of now. Needs a transaction."""
     cohorts = CampaignCohort.objects.filter(campaign__stage__benchmark=state.benchmark).order_by("pk")
     ids = list(cohorts.values_list("pk", flat=True))
     recount_cohorts(ids)
     _note_missing_vectors(state.benchmark)
-    missing = stated_watermark - watermark(state.benchmark)
+    is_later = state.release_import.manifest.get("later", False)
+    missing = max(stated_watermark - watermark(state.benchmark), int(is_later))
     if missing > 0 and ids:
         Tally.objects.filter(cohort=ids[0], shard=0).update(changes=F("changes") + missing)
     elif missing > 0:

@@ -8,7 +8,8 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from annotation.models import Annotation, Rating, Resolution
+from annotation.models import Annotation, Rating, Resolution, Tally
+from annotation.queries.answers import watermark
 from annotation.services.answers.annotation_writing import retract
 from benchmarks.models import Benchmark, Label, LabelSet
 from jobs.models import Job
@@ -80,6 +81,18 @@ def test_a_revised_answer_takes_the_place_of_the_earlier_one(world: World, relea
     assert list(ratings.values_list("code", "live", "counted")) == [("1", False, False), ("5", True, True)]
     resolutions = Resolution.objects.filter(unit=new.assignment.unit)
     assert [row.version for row in resolutions.filter(live=True)] == [2]
+
+
+def test_numbers_from_before_a_later_version_are_computed_again(world: World, release: Release) -> None:
+    """The watermark is ahead of the release's, since people here have answered as well."""
+    copy = _imported(world, archive_of(release, world.owner))
+    here = Tally.objects.filter(cohort__campaign__stage__benchmark=copy).order_by("pk")[:1]
+    Tally.objects.filter(pk__in=list(here.values_list("pk", flat=True))).update(changes=1000)
+    before = watermark(copy)
+    _revise(Annotation.objects.filter(assignment__campaign__stage__benchmark=world.benchmark).earliest("pk"), "5")
+    later = archive_of(release_of(world, world.benchmark.pk, version="1.1.0", pictures="names"), world.owner)
+    assert run(start_later(copy, world.stranger, later)).state == "done"
+    assert watermark(copy) > before
 
 
 def test_a_rejected_row_of_a_later_version_withdraws_nothing(world: World, release: Release) -> None:
