@@ -84,9 +84,12 @@ function recordView(bench, form) {
     form.elements.view.value = JSON.stringify(view);
   };
   form.addEventListener("input", () => (first = false), { once: true });
-  addEventListener("scroll", () => (first = false), { once: true, passive: true });
   for (const img of bench.querySelectorAll(".view img")) img.addEventListener("load", () => requestAnimationFrame(write));
-  requestAnimationFrame(write);
+  requestAnimationFrame(() => {
+    write();
+    // Not before: the page itself goes back to the top for a new sheet, and says so ahead of this.
+    addEventListener("scroll", () => (first = false), { once: true, passive: true });
+  });
 }
 
 onSheet(({ bench, form }) => {

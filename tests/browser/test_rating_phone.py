@@ -154,6 +154,21 @@ OUT_OF_VIEW = """() => {
 }"""
 
 
+def test_the_next_sheet_is_measured_though_the_one_before_was_scrolled(
+    open_as: OpenAs, campaign: Campaign, nour: User
+) -> None:
+    page = opened(open_as, campaign, nour, **phone(320, 400))  # not all of it has room
+    page.evaluate("document.body.style.paddingBottom = '2000px'")
+    page.mouse.wheel(0, 300)
+    wait_until(page, "scrollY > 0")
+    page.locator(".panel [value='4']").check(force=True)
+    answered(page, lambda: page.keyboard.press("Enter"))
+    wait_until(page, "scrollY === 0")
+    wait_for_images(page)
+    page.wait_for_timeout(300)
+    assert page.evaluate("document.getElementById('main').elements.view.value") != ""
+
+
 def test_every_scale_of_the_recipes_is_whole_on_a_phone(
     open_as: OpenAs, world: World, media: None, nour: User, shot: Shot
 ) -> None:
