@@ -70,11 +70,12 @@ const stored = () => {
 };
 const tookAlong = (keys) => keys.some((key) => /^emic:\w+:app$/.test(key));
 
-/** `keep`: the browser is told to forget all but what waits, of whomever. */
+/** `keep`: the browser is told to forget all but what waits, of whomever. Should the server not hear of it, the next page tells it. */
 function leave(form) {
   if (stored().some(isUnsent)) form.append(Object.assign(document.createElement("input"), { type: "hidden", name: "keep", value: "1" }));
   localStorage.setItem(SIGNED_OUT, Date.now()); // the other windows hear it
   for (const key of stored()) if (key.startsWith("emic") && !isUnsent(key)) localStorage.removeItem(key);
+  localStorage.setItem(LEAVING, person);
 }
 
 document.addEventListener("submit", async (event) => {

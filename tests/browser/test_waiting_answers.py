@@ -198,6 +198,25 @@ def test_signing_out_without_a_line_is_done_when_there_is_one(open_as: OpenAs, c
     assert page.evaluate(UNSENT) == 1 and not Annotation.objects.exists()
 
 
+def test_signing_out_without_a_line_ends_the_session_though_nothing_waits(
+    open_as: OpenAs, campaign: Campaign, nour: User
+) -> None:
+    page = open_as(nour)
+    page.goto("/me")
+    page.context.set_offline(True)
+    page.get_by_role("button", name="Sign out").first.click()
+    page.wait_for_timeout(500)
+    assert Session.objects.count() == 1
+    page.context.set_offline(False)
+    page.goto("/work/")
+    page.wait_for_url("**/sign-in**")
+    assert not Session.objects.exists()
+    sign_in_as(page, nour)
+    page.goto("/me")
+    page.wait_for_timeout(500)
+    assert page.url.endswith("/me") and Session.objects.count() == 1
+
+
 @pytest.mark.parametrize(("status", "where"), [(200, "sheet"), (404, "sheet"), (400, "sheet"), (200, "/work/")])
 def test_a_reply_that_does_not_come_from_the_site_is_no_receipt(
     open_as: OpenAs, campaign: Campaign, nour: User, status: int, where: str
