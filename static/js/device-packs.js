@@ -38,7 +38,26 @@ export function post(url, body = new URLSearchParams()) {
   return fetch(url, { method: "POST", body, redirect: "manual", headers, signal: AbortSignal.timeout(20_000) });
 }
 
+/** The assignments whose answers wait on this device. */
+function answered(person) {
+  try {
+    return JSON.parse(localStorage.getItem(`emic:${person}:outbox`) ?? "[]").map((one) => one.assignment);
+  } catch {
+    return [];
+  }
+}
+
+/** The places of a pack go back, but for those whose answers wait here: somebody else would have them by then. */
+export async function giveOpenBack(person, campaign) {
+  const url = `/work/${campaign}/pack/give-back`, given = answered(person);
+  const page = given.length ? await (await cacheOf(person)).match(`/work/${campaign}/pack/`) : null;
+  if (!page) return post(url);
+  const ids = [...(await page.text()).matchAll(/ data-assignment="(\d+)"/g)].map(([, id]) => id);
+  const open = ids.filter((id) => !given.includes(id));
+  return open.length ? post(url, new URLSearchParams(open.map((id) => ["assignment", id]))) : new Response();
+}
+
 /** Before signing out: the places go back, for nobody can answer them here any more. */
 export async function giveAllBack(person) {
-  for (const { campaign } of await packsHere(person)) await post(`/work/${campaign}/pack/give-back`); // without a line, when its time is over
+  for (const { campaign } of await packsHere(person)) await giveOpenBack(person, campaign); // without a line, when its time is over
 }

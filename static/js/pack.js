@@ -1,5 +1,5 @@
 // Taking items along: the work page reserves them, and puts their page, files and pictures on this device.
-import { cacheOf, canKeep, forget, packsHere, post, writePacks } from "./device-packs.js";
+import { cacheOf, canKeep, forget, giveOpenBack, packsHere, post, writePacks } from "./device-packs.js";
 
 const person = document.body.dataset.person;
 const OFFLINE = "/offline/";
@@ -97,8 +97,8 @@ async function fill(box, address) {
 }
 
 async function giveBack(box, ids) {
-  const body = new URLSearchParams(ids?.map((id) => ["assignment", id]));
-  const reply = await post(box.dataset.giveBack, body);
+  const some = () => post(box.dataset.giveBack, new URLSearchParams(ids.map((id) => ["assignment", id])));
+  const reply = await (ids ? some() : giveOpenBack(person, box.dataset.pack));
   if (!reply.ok) throw new Error(reply.status);
 }
 

@@ -290,6 +290,34 @@ def test_a_pack_is_not_called_complete_while_the_server_was_too_busy_for_its_pic
     wait_until(page, "document.querySelector('.view img').naturalWidth > 0")
 
 
+@pytest.mark.parametrize("way", ["give back", "sign out"])
+def test_what_is_answered_and_not_sent_yet_is_not_given_back(
+    world: World, live_server: Any, media: None, open_as: OpenAs, way: str
+) -> None:
+    campaign = relevance(world)
+    page = open_as(world.nour, **PHONE)
+    take(page, 4)
+    page.goto(f"/work/{campaign.pk}/pack/")
+    page.context.route("**/submit", lambda route: route.abort())
+    answer_next(page, "4")
+    assert page.evaluate(UNSENT) == 1
+    if way == "give back":
+        page.goto("/work/")
+        page.get_by_role("button", name="Give back").tap()
+        expect(page.locator("[data-told]")).to_have_text("All are given back.")
+    else:
+        page.goto("/me")
+        page.locator("form.phone button").click()
+        page.locator("#unsent").get_by_role("button", name="Sign out").click()
+        page.wait_for_url("**/sign-in**")
+    answered = Assignment.objects.get(state="reserved")
+    page.context.unroute("**/submit")
+    if way == "give back":
+        page.goto("/work/")
+        wait_until(page, f"{UNSENT} === 0")
+        assert Annotation.objects.get(counted=True).assignment == answered
+
+
 def test_without_a_secure_context_there_is_no_button(
     world: World, live_server: Any, media: None, open_as: OpenAs
 ) -> None:
