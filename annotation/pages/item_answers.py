@@ -24,6 +24,7 @@ from annotation.pages.sheet_view import localiser_for, skip_options
 from annotation.pages.uncounted_reasons import WHY_UNCOUNTED
 from annotation.queries.answers import is_of_withdrawn
 from annotation.queries.consent_withdrawal import NEVER_SELECTED
+from annotation.services.files.skips import IMPORTED
 from annotation.services.sheets.sheet_versions import sheet_of
 from annotation.sheets.sheet import Sheet
 from benchmarks.models import Item
@@ -165,15 +166,13 @@ def _skips(item: Item) -> list[SkippedUnit]:
     rows = Assignment.objects.filter(unit__item=item, state=Assignment.State.SKIPPED).select_related("rater")
     rows = rows.exclude(is_of_withdrawn(item.stage.benchmark.team_id))
     speech = localiser_for(None)
-    return [
-        SkippedUnit(
-            _name(item, row.rater),
-            speech.say(reasons[row.skip_reason]) if row.skip_reason in reasons else row.skip_reason,
-            row.skip_note,
-            row.changed_at,
-        )
-        for row in rows.order_by("-changed_at")[:MOST]
-    ]
+    views = []
+    for row in rows.order_by("-changed_at")[:MOST]:
+        is_from_file = row.participation_id is None and row.skip_reason == IMPORTED
+        reason = speech.say(reasons[row.skip_reason]) if row.skip_reason in reasons else row.skip_reason
+        words, note = (gettext("Skipped in an imported file"), "") if is_from_file else (reason, row.skip_note)
+        views.append(SkippedUnit(_name(item, row.rater), words, note, row.changed_at))
+    return views
 
 
 def _problems(item: Item) -> list[ReportedProblem]:

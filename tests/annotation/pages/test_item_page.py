@@ -12,6 +12,7 @@ from annotation.models import (
     Assignment,
     ItemAcceptance,
     ItemSource,
+    Participation,
     ProblemReport,
     Resolution,
     Review,
@@ -140,6 +141,17 @@ def test_a_skip_of_a_person_who_withdrew_is_not_shown_nor_whose_a_report_is(worl
     assert all(name not in html and "It is turned" in html for html in htmls()), "the report waits for an answer"
     consent.agree(person, world.consent_version, "en")
     assert all(name in html for html in htmls()) and "never saw one" in htmls()[0]
+
+
+def test_an_imported_skip_is_named_in_words_and_not_by_its_key(world: World) -> None:
+    (item,) = world.add_items(1)
+    fill(world, item)
+    skipped = Assignment.objects.filter(state="skipped")
+    skipped.update(participation=None, skip_reason="imported", skip_note="file:3f9a:7:12")
+    html = html_of(world, item)
+    assert "Skipped in an imported file" in html and "file:3f9a" not in html
+    skipped.update(skip_reason="imported", skip_note="never saw one", participation=Participation.objects.first())
+    assert "never saw one" in html_of(world, item), "a reason of the stage may have the same code"
 
 
 def test_previous_and_next_stay_in_the_filtered_list(world: World) -> None:
