@@ -58,9 +58,11 @@ def add_member(team: Team, user: User, role: TeamMember.Role, actor: User) -> Te
 
 
 def _keep_an_admin(team: Team, member: TeamMember) -> None:
-    """Caller holds the team's row lock, so that two admins cannot remove each other at once."""
-    others = TeamMember.objects.filter(team=team, role=TeamMember.Role.ADMIN, user__is_active=True)
-    if member.role == TeamMember.Role.ADMIN and not others.exclude(pk=member.pk).exists():
+    """Caller holds the team's row lock, so that two admins cannot remove each other at once. The role is read under it:
+    the person may have become an admin since the page was opened."""
+    admins = TeamMember.objects.filter(team=team, role=TeamMember.Role.ADMIN)
+    others = admins.filter(user__is_active=True).exclude(pk=member.pk)
+    if admins.filter(pk=member.pk).exists() and not others.exists():
         raise LastAdmin
 
 

@@ -117,6 +117,18 @@ def test_an_admin_whose_account_is_switched_off_is_not_the_admin_that_a_team_kee
     assert not access.is_team_admin(world.team_admin, world.team) and access.is_team_admin(other, world.team)
 
 
+def test_a_team_keeps_an_admin_who_became_one_in_another_window(world: World) -> None:
+    at, mara = timezone.now(), world.mara
+    shown = TeamMember.objects.get(user=mara)  # as a member, on a page that is old by now
+    TeamMember.objects.filter(team=world.team).update(role=TeamMember.Role.MEMBER)
+    TeamMember.objects.filter(user=mara).update(role=TeamMember.Role.ADMIN)
+    with pytest.raises(teams.LastAdmin):
+        teams.remove_member(shown, world.site_admin, at)
+    with pytest.raises(teams.LastAdmin):
+        teams.change_role(shown, TeamMember.Role.MEMBER, world.site_admin, at)
+    assert access.is_team_admin(mara, world.team)
+
+
 def test_a_team_keeps_an_admin_and_a_removed_member_loses_the_roles(world: World) -> None:
     admin, at = TeamMember.objects.get(user=world.team_admin), timezone.now()
     with pytest.raises(teams.LastAdmin):
