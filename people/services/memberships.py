@@ -4,6 +4,7 @@ from datetime import datetime
 
 from django.db import transaction
 from django.db.models import Q, QuerySet
+from django.utils import timezone
 
 from jobs.models import Event, record
 from people.models import Cohort, CohortManager, CohortMember, Team, User
@@ -39,12 +40,14 @@ def eligible_managers(cohort: Cohort) -> set[int]:
 
 
 @transaction.atomic
-def join(cohort: Cohort, user: User, actor: User) -> CohortMember:
-    """Join, or come back: the row of an ended membership is used again."""
+def join(cohort: Cohort, user: User, actor: User, *, undo: bool = False) -> CohortMember:
+    """Join, or come back: the row of an ended membership is used again. It begins anew, and with it what is said to the
+    members; with `undo` it goes on as if it had not ended."""
     member, created = CohortMember.objects.get_or_create(cohort=cohort, user=user)
     if created or member.left_at is not None:
+        member.joined_at = member.joined_at if created or undo else timezone.now()
         member.left_at = member.ended_by = None
-        member.save(update_fields=["left_at", "ended_by"])
+        member.save(update_fields=["joined_at", "left_at", "ended_by"])
         link_revocation.end_sessions_by_link(user, cohort.team)
         record(actor, "cohort.joined", scope=f"team:{cohort.team_id}", target=f"user:{user.pk}", cohort=cohort.pk)
     return member
@@ -70,7 +73,7 @@ def reactivate(member: CohortMember, actor: User) -> bool:
     ended = CohortMember.objects.filter(pk=member.pk, left_at__isnull=False, ended_by__isnull=False)
     if not ended.exists():
         return False
-    join(member.cohort, member.user, actor)
+    join(member.cohort, member.user, actor, undo=True)
     return True
 
 

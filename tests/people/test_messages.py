@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from jobs.models import Event
 from people.models import CohortMember, Message, OutMail
-from people.services import messages
+from people.services import links, memberships, messages
 from people.tasks import send_mail
 from tests.mailing import MailServer
 from tests.personas import World
@@ -96,3 +96,16 @@ def test_managers_write_messages_and_an_empty_one_is_not_sent(world: World) -> N
     assert "x" * 4001 in too_long and not Message.objects.exists(), "what was typed stays"
     assert world.client(world.manager).post(url, {"body": TEXT}).status_code == 302
     assert Message.objects.get().author == world.manager
+
+
+def test_who_left_and_comes_back_by_an_invitation_does_not_see_what_was_said_meanwhile(world: World) -> None:
+    """Who was ended by mistake finds everything as it was."""
+    for user, ended_by in ((world.nour, world.nour), (world.tarek, world.manager)):
+        memberships.end_membership(CohortMember.objects.get(user=user), ended_by, timezone.now())
+    messages.send(world.egypt, world.manager, TEXT, timezone.now())
+    _invitation, token = links.invite(world.team, world.manager, timezone.now(), cohort=world.egypt)
+    assert world.client(world.nour).post(reverse("people:invitation", args=[token]), {"agree": "on"}).status_code == 302
+    assert memberships.reactivate(CohortMember.objects.get(user=world.tarek), world.manager)
+    assert "Two days are left." not in home(world, world.nour) and "Two days are left." in home(world, world.tarek)
+    messages.send(world.egypt, world.manager, "One day is left.", timezone.now())
+    assert "One day is left." in home(world, world.nour)
