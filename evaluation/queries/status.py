@@ -26,6 +26,8 @@ GIB = 1024**3
 LITTLE_SPACE = 2 * GIB
 NO_SPACE = 100 * 1024**2
 MANY_WAITING = 1_000
+MOST_SHOWN = 20  # of the jobs that failed
+MOST_FILES = 200_000  # whose sizes are added
 BEAT_LATE = timedelta(minutes=5)
 MAIL_LATE = timedelta(minutes=10)
 BEAT_KEY = "emic:beat"
@@ -173,14 +175,15 @@ def _jobs(status: Status) -> None:
     for state, label in Job.State.choices:
         status.figures.append((_("Jobs: %(state)s") % {"state": label}, f"{Job.objects.filter(state=state).count():,}"))
     status.jobs_waiting = Job.objects.filter(state=Job.State.QUEUED).count()
-    status.failed = list(site_failures(status.at - timedelta(days=7))[:20])
+    failures = site_failures(status.at - timedelta(days=7))
+    status.failed = list(failures[:MOST_SHOWN])
     if status.failed:
-        text = ngettext(
-            "%(n)s job failed in the last seven days.", "%(n)s jobs failed in the last seven days.", len(status.failed)
-        )
-        status.problems.append(
-            Problem(text % {"n": len(status.failed)}, _("Read the message below, fix the cause, then resume the job."))
-        )
+        n = failures.count()
+        text = ngettext("%(n)s job failed in the last seven days.", "%(n)s jobs failed in the last seven days.", n)
+        words = text % {"n": f"{n:,}"}
+        if n > MOST_SHOWN:
+            words += " " + _("The latest %(n)s are shown.") % {"n": MOST_SHOWN}
+        status.problems.append(Problem(words, _("Read the message below, fix the cause, then resume the job.")))
     stalled = Job.objects.filter(state=Job.State.RUNNING, lease_until__lt=status.at - BEAT_LATE).count()
     if stalled:
         status.problems.append(
@@ -265,7 +268,7 @@ def _disk(status: Status) -> None:
         cursor.execute("SELECT pg_database_size(current_database())")
         database = int(cursor.fetchone()[0])
     status.figures.append((_("Database"), _size(database)))
-    status.figures.append((_("Data folder"), f"{folder} ({_size(folder_size(folder))})"))
+    status.figures.append((_("Data folder"), f"{folder} ({folder_size(folder)})"))
     status.free = _("%(free)s of %(all)s") % {"free": _size(disk.free), "all": _size(disk.total)}
     status.figures.append((_("Free on its disk"), status.free))
     if disk.free < NO_SPACE:
@@ -284,17 +287,17 @@ def _disk(status: Status) -> None:
         )
 
 
-def folder_size(folder: Path, most: int = 200_000) -> int:
-    """Bytes of the files in a folder; stops counting after `most` files, so that the page always answers."""
+def folder_size(folder: Path) -> str:
+    """Of its files; of a folder with very many the least that it has, so that the page always answers."""
     total = 0
     for number, path in enumerate(folder.rglob("*")):
-        if number >= most:
-            break
+        if number >= MOST_FILES:
+            return _("more than %(size)s") % {"size": _size(total)}
         try:
             total += path.lstat().st_size if path.is_file() else 0
         except OSError:  # gone, or not ours to look at, while we looked
             continue
-    return total
+    return _size(total)
 
 
 def _size(count: float) -> str:

@@ -3,6 +3,7 @@
 import io
 import zipfile
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -128,6 +129,25 @@ def test_failed_and_stalled_jobs_are_named(world: World, broker: FakeBroker) -> 
     assert "Import of stamps" in text
     assert "Disk full" in text
     assert "1 job has stopped." in text
+
+
+def test_all_failed_jobs_are_counted_though_twenty_are_shown(world: World, broker: FakeBroker) -> None:
+    at, scope = timezone.now(), world.benchmark.scope
+    for number in range(23):
+        Job.objects.create(kind="k", title=f"Job {number}", scope=scope, state="failed", finished_at=at)
+    text = page(world)
+    assert "23 jobs failed in the last seven days. The latest 20 are shown." in text
+
+
+def test_the_size_of_a_folder_of_too_many_files_is_no_exact_number(
+    world: World, broker: FakeBroker, monkeypatch: pytest.MonkeyPatch, settings: Any, tmp_path: Path
+) -> None:
+    settings.DATA_DIR = tmp_path
+    for number in range(3):
+        (tmp_path / f"{number}").write_bytes(bytes(2048))
+    assert f"{tmp_path} (6 KiB)" in page(world)
+    monkeypatch.setattr(module, "MOST_FILES", 2)
+    assert f"{tmp_path} (more than 4 KiB)" in page(world)
 
 
 def test_a_file_that_was_refused_is_no_failure_of_the_site(world: World, broker: FakeBroker) -> None:
