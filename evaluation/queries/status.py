@@ -51,7 +51,9 @@ class Status:
     works_behind: bool = True  # whether the worker and the scheduler do what waits in the background
     jobs_waiting: int = 0
     has_mail: bool = True
+    mail_waits: bool = False  # longer than mail takes
     free: str = ""
+    has_space: bool = True
 
     @property
     def plain(self) -> list[tuple[bool, str, str]]:
@@ -62,9 +64,14 @@ class Status:
             (True, _("Pages and database"), _("answer")),
             (self.works_behind, _("Background work"), f"{background}, {waiting}" if self.jobs_waiting else background),
             (not self.failed, _("Jobs of the last seven days"), _("some failed") if self.failed else _("none failed")),
-            (self.has_mail, _("Mail"), _("is sent") if self.has_mail else _("is not set up: share links yourself")),
-            (True, _("Free space"), self.free),
+            (self.has_mail and not self.mail_waits, _("Mail"), self._mail_words()),
+            (self.has_space, _("Free space"), self.free),
         ]
+
+    def _mail_words(self) -> str:
+        if not self.has_mail:
+            return _("is not set up: share links yourself")
+        return _("waits") if self.mail_waits else _("is sent")
 
 
 def status(at: datetime) -> Status:
@@ -234,7 +241,8 @@ def _mail(status: Status) -> None:
     last = _time(mail.accepted_at) if mail.accepted_at else _("never")
     status.figures.append((_("Mail: waiting"), f"{mail.waiting:,}"))
     status.figures.append((_("Mail: last accepted by the mail server"), last))
-    if mail.oldest and mail.oldest < status.at - MAIL_LATE:
+    status.mail_waits = bool(mail.oldest and mail.oldest < status.at - MAIL_LATE)
+    if status.mail_waits:
         do = _(
             "Check that the worker is running and that EMAIL_URL is correct; the mail page shows "
             "the response of the mail server."
@@ -271,6 +279,7 @@ def _disk(status: Status) -> None:
     status.figures.append((_("Data folder"), f"{folder} ({folder_size(folder)})"))
     status.free = _("%(free)s of %(all)s") % {"free": _size(disk.free), "all": _size(disk.total)}
     status.figures.append((_("Free on its disk"), status.free))
+    status.has_space = disk.free >= max(LITTLE_SPACE, NO_SPACE)
     if disk.free < NO_SPACE:
         status.problems.append(
             Problem(

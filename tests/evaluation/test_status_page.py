@@ -1,6 +1,7 @@
 """The status page: for site admins alone; each problem says what to do."""
 
 import io
+import re
 import zipfile
 from datetime import timedelta
 from pathlib import Path
@@ -16,6 +17,7 @@ from evaluation.queries import status as module
 from jobs.connections.broker import WORKER_KEY
 from jobs.models import Job
 from jobs.services import job_context, kinds, runner
+from people.models import OutMail
 from people.services.raters import rater_of
 from tests.evaluation.data import an_open_campaign
 from tests.personas import World
@@ -196,3 +198,27 @@ def test_a_full_disk_is_a_problem_of_its_own(world: World, broker: FakeBroker, m
 def test_little_space_is_a_problem(world: World, broker: FakeBroker, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "LITTLE_SPACE", 10**18)
     assert "EMIC_DATA" in page(world)
+
+
+def chips(text: str) -> dict[str, tuple[bool, str]]:
+    """What the page says first: of each part whether it is well, and the words beside it."""
+    parts = re.findall(r'<span class="chip (\w+)">([^<]+)</span> <span><bdi>([^<]+)</bdi>', text)
+    return {name: (chip == "ok", words) for chip, name, words in parts}
+
+
+def test_nothing_is_called_well_first_and_a_problem_below(
+    world: World, broker: FakeBroker, monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
+    settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+    now = timezone.now()
+    times = {"at": now, "next_at": now, "changed_at": now}
+    letter = OutMail.objects.create(to="amina@example.org", kind="test", message_id="<1@emic>", **times)
+    monkeypatch.setattr(module, "LITTLE_SPACE", 0)
+    monkeypatch.setattr(module, "NO_SPACE", 0)
+    well = chips(page(world))
+    assert well["Mail"] == (True, "is sent") and well["Free space"][0]
+    OutMail.objects.filter(pk=letter.pk).update(at=now - timedelta(hours=1))
+    monkeypatch.setattr(module, "LITTLE_SPACE", 10**18)
+    text = page(world)
+    assert "Mail has been waiting" in text and "Less than 2 GiB" in text
+    assert chips(text)["Mail"] == (False, "waits") and not chips(text)["Free space"][0]
