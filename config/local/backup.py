@@ -1,10 +1,12 @@
 """`./emic backup`: database, images and keys in one tar file, with a manifest that can prove it whole."""
 
+import contextlib
 import hashlib
 import io
 import json
 import os
 import re
+import shutil
 import tarfile
 import tempfile
 import time
@@ -22,6 +24,8 @@ FORMAT = 1
 MANIFEST, DUMP, MEDIA = "manifest.json", "database.dump", "media/"
 KEYS = ("secret-key", "secrets-key")  # of sessions and links; of the secrets that are encrypted in the database
 UPLOADS = "uploads"
+DUMPING = "backup-"  # how the folder of a dump begins
+LEFT_SECONDS = 24 * 3600.0
 DERIVED = {"derivatives", "derived", "incoming", "tmp"}  # made again when asked for, or not yet whole
 
 
@@ -67,7 +71,8 @@ def write(home: DataFolder, database: Database, file: BinaryIO) -> dict[str, Any
     """The database first: an image is stored before the row that names it, so none is missing from what follows."""
     files: dict[str, dict[str, Any]] = {}
     with tarfile.open(fileobj=file, mode="w", format=tarfile.PAX_FORMAT) as tar:
-        with tempfile.TemporaryDirectory(dir=home.path / "run") as folder:
+        remove_leftovers(home.path / "run")
+        with tempfile.TemporaryDirectory(prefix=DUMPING, dir=home.path / "run") as folder:
             dump = Path(folder) / DUMP
             rows = database.dump(dump)
             files[DUMP] = add(tar, DUMP, dump)
@@ -88,6 +93,14 @@ def write(home: DataFolder, database: Database, file: BinaryIO) -> dict[str, Any
         text = json.dumps(manifest, indent=1).encode()
         tar.addfile(header(MANIFEST, len(text), time.time()), io.BytesIO(text))
     return manifest
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Of backups that were killed a day ago or earlier: each left a dump as large as the database."""
+    for left in folder.glob(f"{DUMPING}*"):
+        with contextlib.suppress(FileNotFoundError):  # another backup removes it, too
+            if time.time() - left.stat().st_mtime > LEFT_SECONDS:
+                shutil.rmtree(left, ignore_errors=True)
 
 
 def media_files(folder: Path, uploads: Set[str]) -> Iterator[Path]:

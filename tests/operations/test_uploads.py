@@ -2,6 +2,7 @@
 
 import os
 import tempfile
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -13,7 +14,8 @@ from django.core.files.storage import default_storage
 from django.utils import timezone
 
 from benchmarks.services.storage import keep_upload
-from config.local.backup import media_files, needed_uploads
+from config.local.backup import backup, media_files, needed_uploads
+from config.local.data_folder import DataFolder
 from config.local.database import Database
 from jobs import tasks
 from jobs.models import Job
@@ -100,3 +102,28 @@ def test_a_backup_has_the_files_of_waiting_jobs_only(store: Callable[..., str], 
         for path in media_files(tmp_path, needed_uploads(Database(database_url())))
     }
     assert names_in_backup == {"originals/aa", names["queued"], names["running"]}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_backup_removes_the_dump_that_a_killed_one_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    home = DataFolder(tmp_path / "data")
+    home.prepare()
+
+    def killed(database: Database, file: Path) -> dict[str, int]:
+        file.write_bytes(b"half of a dump")
+        os._exit(9)
+
+    if (child := os.fork()) == 0:
+        try:
+            monkeypatch.setattr(Database, "dump", killed)
+            backup(home, {"DATABASE_URL": database_url()}, tmp_path / "first.tar")
+        finally:
+            os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
+    [left] = (home.path / "run").rglob("database.dump")
+    assert backup(home, {"DATABASE_URL": database_url()}, tmp_path / "second.tar") == 0
+    assert left.exists(), "it may be of a backup that runs"
+    day_ago = time.time() - 25 * 3600
+    os.utime(left.parent, (day_ago, day_ago))
+    assert backup(home, {"DATABASE_URL": database_url()}, tmp_path / "third.tar") == 0
+    assert not left.parent.exists()
