@@ -62,6 +62,17 @@ def private_networks(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
 
 
 @register()
+def fetch_networks(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
+    """One that cannot be read would end each fetch, of public addresses as well, with an error."""
+    try:
+        [ip_network(network) for network in settings.FETCH_ALLOW]
+    except ValueError as error:
+        hint = "Name networks, such as 10.20.0.0/16, with commas between."
+        return [Error(f"EMIC_FETCH_ALLOW: {error}.", hint=hint, id="emic.E008")]
+    return []
+
+
+@register()
 def check_footer_links(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
     try:
         parse_links(settings.FOOTER_LINKS)
@@ -115,6 +126,8 @@ def https(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
 
 def run_checks_or_exit() -> None:
     """The same errors where no command runs the checks: a web server started by a container."""
-    for check in (check_secret_key, check_debug, check_secrets_key, private_networks, check_proxy, check_api_rate):
+    for check in (
+        check_secret_key, check_debug, check_secrets_key, private_networks, fetch_networks, check_proxy, check_api_rate,
+    ):  # fmt: skip
         for mistake in check(None):
             raise ImproperlyConfigured(f"{mistake.msg} {mistake.hint}")

@@ -294,7 +294,8 @@ IMAGE_WIDTHS = (240, 480, 960, 1440)
 IMAGE_URL_SECONDS = 6 * 3600
 IMPORT_MAX_BYTES = 4 * 1024**3
 UPLOAD_MAX_BYTES = 20 * 1024 * 1024  # of one picture that an annotator brings
-FETCH_ALLOW = env.list("EMIC_FETCH_ALLOW", default=[])  # private networks that pictures may be fetched from
+# Private networks that pictures may be fetched from.
+FETCH_ALLOW = [network.strip() for network in env.list("EMIC_FETCH_ALLOW", default=[]) if network.strip()]
 
 # Models. The keys encrypt the secrets of endpoints: the first does, all are tried for reading.
 SECRETS_KEYS = env.list("EMIC_SECRETS_KEY", default=[])

@@ -1,10 +1,15 @@
 """Deployment mistakes stop the start; the same setting where it is harmless does not."""
 
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 from pytest_django.fixtures import Settings
 
 from config import checks
+from tests.start.helpers import ROOT, own_environment
 
 KEY = "dGhpcyBrZXkgaXMgZm9yIHRlc3RzIGFuZCBub3RoaW4="
 PUBLIC, LOCAL = ["emic.example.org", "localhost"], ["localhost", "127.0.0.1", "[::1]"]
@@ -48,6 +53,21 @@ def test_private_networks_are_networks(settings: Settings) -> None:
     for networks, found in ((["10.20.0.0/16"], []), (["10.20.0.1/16"], ["emic.E004"]), (["office"], ["emic.E004"])):
         settings.PRIVATE_ENDPOINTS = networks
         assert ids(checks.private_networks(None)) == found
+
+
+def test_networks_that_pictures_are_fetched_from_are_networks(settings: Settings) -> None:
+    for networks, wanted in ((["10.20.0.0/16"], []), (["10.20.0.1/16"], ["emic.E008"]), (["office"], ["emic.E008"])):
+        settings.FETCH_ALLOW = networks
+        assert ids(checks.fetch_networks(None)) == wanted
+    with pytest.raises(ImproperlyConfigured, match="EMIC_FETCH_ALLOW"):
+        checks.run_checks_or_exit()
+
+
+def test_a_space_after_the_comma_between_networks_is_no_mistake(tmp_path: Path) -> None:
+    env = own_environment(tmp_path, EMIC_FETCH_ALLOW="10.20.0.0/16, 192.168.0.0/16")
+    command = [sys.executable, "-c", "from config import settings; print(settings.FETCH_ALLOW)"]
+    printed = subprocess.run(command, capture_output=True, text=True, env=env, cwd=ROOT, check=True)
+    assert printed.stdout.strip() == "['10.20.0.0/16', '192.168.0.0/16']"
 
 
 def test_links_of_the_foot_are_labels_and_addresses(settings: Settings) -> None:
