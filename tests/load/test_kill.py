@@ -16,6 +16,7 @@ from tests.load.server import annotators, wait_until_healthy
 from tests.start.helpers import eventually
 
 pytestmark = pytest.mark.slow
+ITEMS = 5_000  # enough work for all kills, also on a fast machine
 PEOPLE = 32
 IN_FLIGHT = 20
 KILLED = ("Web server", "Worker", "PostgreSQL")
@@ -58,7 +59,7 @@ def test_what_was_acknowledged_is_stored_though_everything_is_killed() -> None:
     order = [*KILLED * 3, *FORKS * 2]
     dice.shuffle(order)
     with running() as instance, ThreadPoolExecutor(1) as pool:
-        world = instance.world("make", "2000", str(PEOPLE))
+        world = instance.world("make", str(ITEMS), str(PEOPLE))
         working = pool.submit(work, instance, world)
         kills = []
         for name in order:
@@ -77,5 +78,5 @@ def test_what_was_acknowledged_is_stored_though_everything_is_killed() -> None:
         retries = sum(person["retries"] for person in report["people"])
         assert retries >= len(KILLED)  # the kills were felt
         wait_until_healthy(instance.port, 120)
-        settled(instance, 2000, report)
-        print(f"6,000 ratings in {report['took']:.1f} s through {len(kills)} kills and {retries} retries")
+        settled(instance, ITEMS, report)
+        print(f"{3 * ITEMS:,} ratings in {report['took']:.1f} s through {len(kills)} kills and {retries} retries")
