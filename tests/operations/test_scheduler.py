@@ -57,11 +57,12 @@ def test_what_a_night_without_a_worker_sent_is_not_all_done_in_the_morning() -> 
     app.config_from_object(settings, namespace="CELERY")
     app.conf.update(broker_url="memory://")
     scheduler = Scheduler(app)
-    for entry in scheduler.schedule.values():
-        scheduler.apply_async(entry, advance=False)
     sent = {}
     with app.connection() as line:
         queue = line.SimpleQueue("celery")
+        queue.clear()  # all tests of a process share the broker in memory
+        for entry in scheduler.schedule.values():
+            scheduler.apply_async(entry, advance=False)
         for _entry in scheduler.schedule:
             message = queue.get(timeout=5)
             sent[message.headers["task"]] = message.headers["expires"]
