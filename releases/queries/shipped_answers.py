@@ -9,7 +9,7 @@ from django.db.models.expressions import RawSQL
 
 from annotation.models import Annotation, Assignment, Review
 from annotation.models.answers import CONSENT_WITHDRAWN
-from annotation.queries.answers import answers_left_out, is_left_out
+from annotation.queries.answers import answers_left_out, is_left_out, is_of_withdrawn
 from annotation.queries.consent_withdrawal import NO_CONSENT
 from benchmarks.models import Item
 from people.models import Consent
@@ -42,9 +42,8 @@ def shipped_reviews(release: Release) -> QuerySet[Review]:
 def shipped_skips(release: Release) -> QuerySet[Assignment]:
     """Without those of people who have withdrawn every consent."""
     skips = Assignment.objects.filter(campaign__in=release.chosen.campaigns, state=Assignment.State.SKIPPED)
-    agreed = Consent.objects.filter(version__team=release.benchmark.team_id, withdrawn_at=None).values("user")
-    gone = _who_withdrew(release).exclude(user__in=agreed)
-    return skips.exclude(rater__user__in=gone).filter(not_withheld(release, "unit__item"))
+    skips = skips.exclude(is_of_withdrawn(release.benchmark.team_id))
+    return skips.filter(not_withheld(release, "unit__item"))
 
 
 def shipped_items(release: Release) -> QuerySet[Item]:

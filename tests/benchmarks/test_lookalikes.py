@@ -129,7 +129,7 @@ def test_what_another_import_says_of_a_picture_while_the_set_is_laid_out_stays(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stage, files = world.stage, draw_pictures(["market/1.png", "market/2.png", "market/3.png"])
-    stage.display, stage.pictures = "contact", "set"
+    stage.display, stage.pictures, stage.sheet = "contact", "set", {}
     stage.save()
     client, real = world.client(world.mara), picture_arrangement.fingerprints_of
     imported: list[Item] = []

@@ -80,7 +80,7 @@ def kill_browser(folder: Path) -> None:
 
 def take(page: Page, count: int) -> None:
     page.goto("/work/")
-    page.get_by_role("button", name="Take 20 with me").click()
+    page.get_by_role("button", name="Take up to 20 with me").click()
     expect(page.locator("[data-here]")).to_contain_text(f"With you: {count}, until", timeout=30_000)
 
 

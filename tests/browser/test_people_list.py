@@ -1,6 +1,7 @@
 """The list of people in a browser: sorted by a heading, and a row that opens in place, by keys alone too."""
 
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from playwright.sync_api import Page, expect
 from people.models import User
 from people.services.raters import rater_of
 from tests.browser.conftest import PHONE, axe_violations
-from tests.evaluation.data import an_open_campaign, of_condition, table
+from tests.evaluation.data import NOON, an_open_campaign, give_ratings, of_condition
 from tests.personas import World
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -24,7 +25,9 @@ def differing(world: World) -> User:
     campaign = an_open_campaign(world, target=6)
     [third] = world.add_annotators(world.egypt, 1)
     people = dict(zip([world.nour, world.tarek, third], ["1234512345", "1234412355", "5432154321"], strict=True))
-    table(campaign, world.egypt, of_condition(world.items, "natural"), people)
+    for user, digits in people.items():
+        for minute, (item, code) in enumerate(zip(of_condition(world.items, "natural"), digits, strict=True)):
+            give_ratings(campaign, world.egypt, user, {item: code}, at=NOON + timedelta(minutes=minute))
     return third
 
 

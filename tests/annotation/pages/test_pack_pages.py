@@ -178,7 +178,7 @@ def test_a_refused_pack_is_explained(world: World, campaign: Campaign) -> None:
 
 def test_the_work_page_offers_a_pack_or_says_why_not(world: World, campaign: Campaign) -> None:
     work = reverse("annotation:work")
-    assert "Take 20 with me" in world.client(world.nour).get(work).content.decode()
+    assert "Take up to 20 with me" in world.client(world.nour).get(work).content.decode()
     take(world, world.nour, campaign)
     assert "With you: 5, until" in world.client(world.nour).get(work).content.decode()
     campaign.stage.coverage = {"stop_when_full": True}
