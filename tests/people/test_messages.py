@@ -98,7 +98,7 @@ def test_managers_write_messages_and_an_empty_one_is_not_sent(world: World) -> N
     assert Message.objects.get().author == world.manager
 
 
-def test_who_left_and_comes_back_by_an_invitation_does_not_see_what_was_said_meanwhile(world: World) -> None:
+def test_who_comes_back_by_an_invitation_does_not_see_messages_sent_meanwhile(world: World) -> None:
     """Who was ended by mistake finds everything as it was."""
     for user, ended_by in ((world.nour, world.nour), (world.tarek, world.manager)):
         memberships.end_membership(CohortMember.objects.get(user=user), ended_by, timezone.now())
