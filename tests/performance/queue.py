@@ -70,6 +70,8 @@ def bare_sql(campaign: Any, people: Sequence[Any], seconds: float) -> str:
             with transaction.atomic():
                 place = locks.lock_participation_of(person.pk, seat.pk, at)
                 claimed = claim.claim(place, in_hand=True, lease_until=at, at=at)
+                if claimed is None:
+                    break  # the turns before have taken all
                 row = Assignment.objects.filter(pk=claimed)
                 slots.adjust_counters(row.values_list("slot_id", flat=True)[0] or 0, reserved=-1, submitted=1)
                 row.update(state="submitted", lease_until=None)
