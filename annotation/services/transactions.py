@@ -19,7 +19,8 @@ class RetryTransaction(Exception):
 
 
 def in_transaction(function: Callable[P, R]) -> Callable[P, R]:
-    """Run in a transaction of its own. Lock order everywhere: Participation, Assignment, Slot, Tally."""
+    """Run in a transaction of its own. Lock order everywhere: Campaign, its cohort, Participation, Assignment, Slot,
+    Tally."""
 
     @functools.wraps(function)
     def wrapped(*args: P.args, **kwargs: P.kwargs) -> R:

@@ -30,18 +30,27 @@ def lock_participation_of(rater_id: int, cohort_id: int, at: datetime) -> Locked
     """Lock this person's Participation, making it at their first visit."""
     rows = fetch(LOCK_BY_PERSON, [rater_id, cohort_id])
     if not rows:
-        # Holds off a pause or a close, which would not see this new row and the place it takes.
-        fetch(
-            """SELECT 1 FROM annotation_campaigncohort cc JOIN annotation_campaign c ON c.id = cc.campaign_id
-               WHERE cc.id = %s FOR SHARE""",
-            [cohort_id],
-        )
+        lock_campaign_of(cohort_id)
+        fetch("SELECT id FROM annotation_campaigncohort WHERE id = %s FOR SHARE", [cohort_id])
         # Waits for an exclusion or a withdrawal, see `lock_rater`: the reference alone is checked when all is done.
         fetch("SELECT id FROM people_rater WHERE id = %s FOR KEY SHARE", [rater_id])
         new = Participation(rater_id=rater_id, cohort_id=cohort_id, last_seen_at=at)
         Participation.objects.bulk_create([new], ignore_conflicts=True)
         rows = fetch(LOCK_BY_PERSON, [rater_id, cohort_id])
     return _lock_row(rows[0], at)
+
+
+def lock_campaign_of(cohort_id: int) -> None:
+    """Hold off a pause or a close, which would not see a new row of a person and the places it takes.
+
+    Whoever locks a campaign and a cohort of it begins with the campaign: a change of the target does, so it would wait
+    for a visit that waits for it.
+    """
+    fetch(
+        """SELECT id FROM annotation_campaign
+           WHERE id = (SELECT campaign_id FROM annotation_campaigncohort WHERE id = %s) FOR SHARE""",
+        [cohort_id],
+    )
 
 
 def lock_participation(participation_id: int, at: datetime | None = None) -> LockedParticipation:

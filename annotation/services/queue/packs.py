@@ -15,7 +15,7 @@ from annotation.queries.gate import SHUTS_OUT, Gate, Reason, check_gate
 from annotation.queries.packs import reserved_places
 from annotation.services.queue.claim import LockedParticipation, claim
 from annotation.services.queue.leases import release_rows
-from annotation.services.queue.locks import lock_participation_of
+from annotation.services.queue.locks import lock_campaign_of, lock_participation_of
 from annotation.services.sheets.sheet_versions import sheet_of
 from annotation.services.transactions import in_transaction
 from benchmarks.models import Stage
@@ -78,6 +78,7 @@ def take_pack(rater: Rater, place: CampaignCohort, at: datetime) -> list[Assignm
         if pack := pack_of(rater, place, at):
             return pack
         raise PackRefused(refusal)
+    lock_campaign_of(place.pk)  # a first visit would lock it after the cohort
     fetch(LOCK_COHORT, [place.pk])
     seat = lock_participation_of(rater.pk, place.pk, at)
     allowed = check_gate(seat.cohort_id, seat.rater_id, at)

@@ -147,10 +147,11 @@ def _lacking(campaign: Campaign, items: Sequence[int] | None, cohorts: Sequence[
 
 @in_transaction
 def _fill(campaign: Campaign, cohort: CampaignCohort, only: Sequence[int] | None) -> int:
+    if campaign.stage.target_in_all:
+        Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)  # cohorts take their parts one by one
     target = CampaignCohort.objects.select_for_update(no_key=True).get(pk=cohort.pk).target_answers
     sharing: list[int] = []
     if campaign.stage.target_in_all:
-        Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)  # cohorts take their parts one by one
         together = dict(campaign.cohorts.order_by("pk").values_list("pk", "target_answers"))
         sharing, target = list(together), max(together.values())
     first = campaign.state == Campaign.State.DRAFT

@@ -289,3 +289,17 @@ def test_a_first_visit_waits_for_an_exclusion_or_a_withdrawal_and_gets_nothing(r
         [work] = visit.result()
     assert work.no_work is not None and work.no_work.reason == reason
     assert not Assignment.objects.filter(rater=person, state="reserved").exists()
+
+
+def test_a_first_visit_and_a_change_of_the_target_do_not_wait_for_each_other() -> None:
+    """The visit waits for the campaign and holds nothing that the change needs, or each waits for the other."""
+    seat = get_campaign_cohort(an_open_campaign(items=4))
+    person = a_person(seat.cohort)
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            Campaign.objects.select_for_update(no_key=True).get(pk=seat.campaign_id)
+            visit = pool.submit(run_together, work_opener(person, seat))
+            time.sleep(0.3)  # until the visit waits
+            CampaignCohort.objects.select_for_update(no_key=True, nowait=True).get(pk=seat.pk)
+        [work] = visit.result()
+    assert work.current is not None
