@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django.db.models import BooleanField, Count, IntegerField, Q, QuerySet, Sum
 from django.db.models.expressions import RawSQL
@@ -58,7 +59,7 @@ def is_left_out(team: int) -> RawSQL:
 def answers_left_out(benchmark: Benchmark) -> QuerySet[Annotation]:
     """Live answers that are in no number and in no file, because their authors withdrew: also those that were sent
     after the withdrawal, from a sheet that was open."""
-    withdrew = Consent.objects.filter(version__team=benchmark.team_id, withdrawn_at__isnull=False).values("user")
+    withdrew = who_withdrew(benchmark.team_id)
     sent_later = _of_team(withdrawn_sql(TABLE, AUTHOR, "%s"), benchmark.team_id)
     return Annotation.objects.filter(
         Q(uncounted_because=CONSENT_WITHDRAWN)
@@ -68,12 +69,16 @@ def answers_left_out(benchmark: Benchmark) -> QuerySet[Annotation]:
     )
 
 
+def who_withdrew(team: int) -> QuerySet[Consent, Any]:
+    """Rows with the `user` of each consent of the team that was withdrawn, also of people who agreed again."""
+    return Consent.objects.filter(version__team=team, withdrawn_at__isnull=False).values("user")
+
+
 def is_of_withdrawn(team: int) -> Q:
     """Rows with a `rater` who withdrew their consent to this team and did not agree again. Where such a row is shown
     without its author's answers, its name tells who withdrew."""
-    consents = Consent.objects.filter(version__team=team)
-    withdrew = Q(rater__user__in=consents.filter(withdrawn_at__isnull=False).values("user"))
-    return withdrew & ~Q(rater__user__in=consents.filter(withdrawn_at=None).values("user"))
+    agreed = Consent.objects.filter(version__team=team, withdrawn_at=None).values("user")
+    return Q(rater__user__in=who_withdrew(team)) & ~Q(rater__user__in=agreed)
 
 
 def withdrawn_of(benchmark: Benchmark, campaigns: Sequence[int] | None = None) -> Withdrawn:

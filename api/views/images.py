@@ -45,8 +45,8 @@ class ImagesMissing(ResourceView):
         team = benchmark_for(request.user, slug, can="work_on").team
         wanted = list(dict.fromkeys(self.content["sha256"]))
         known = Image.objects.filter(team=team, sha256__in=wanted)
-        held = {image.sha256 for image in known if default_storage.exists(image.original_name)}
-        return Response({"sha256": [sha for sha in wanted if sha not in held]})
+        stored = {image.sha256 for image in known if default_storage.exists(image.original_name)}
+        return Response({"sha256": [sha for sha in wanted if sha not in stored]})
 
 
 class ImageBytes(BytesView):

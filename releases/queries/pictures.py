@@ -4,9 +4,8 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from annotation.models import Annotation, Upload
 from annotation.models.answers import CONSENT_WITHDRAWN
-from annotation.queries.answers import is_left_out
+from annotation.queries.answers import is_left_out, who_withdrew
 from benchmarks.models import Benchmark, Image, ItemImage
-from people.models import Consent
 from releases.queries.shipped_answers import items_without_consent
 
 
@@ -29,8 +28,7 @@ def pictures_of(benchmark: Benchmark, *, stage: str = "") -> QuerySet[Image]:
 
 def _left_out_assignments(benchmark: Benchmark) -> list[int]:
     """Those whose answers nobody may read and pictures came with."""
-    withdrew = Consent.objects.filter(version__team=benchmark.team_id, withdrawn_at__isnull=False).values("user")
     with_pictures = Upload.objects.filter(assignment__unit__item__stage__benchmark=benchmark).values("assignment")
-    theirs = Q(uncounted_because=CONSENT_WITHDRAWN) | Q(rater__user__in=withdrew)
+    theirs = Q(uncounted_because=CONSENT_WITHDRAWN) | Q(rater__user__in=who_withdrew(benchmark.team_id))
     answers = Annotation.objects.filter(theirs & Q(is_left_out(benchmark.team_id)))
     return list(answers.filter(assignment__in=with_pictures).values_list("assignment", flat=True).distinct())

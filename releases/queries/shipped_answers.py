@@ -9,10 +9,9 @@ from django.db.models.expressions import RawSQL
 
 from annotation.models import Annotation, Assignment, Review
 from annotation.models.answers import CONSENT_WITHDRAWN
-from annotation.queries.answers import answers_left_out, is_left_out, is_of_withdrawn
+from annotation.queries.answers import answers_left_out, is_left_out, is_of_withdrawn, who_withdrew
 from annotation.queries.consent_withdrawal import NO_CONSENT
 from benchmarks.models import Item
-from people.models import Consent
 from releases.models import Release, ReleaseItem
 from releases.rows.items import WITH_CONSENT
 
@@ -32,7 +31,7 @@ def shipped_reviews(release: Release) -> QuerySet[Review]:
     """Decisions that are in force, also those on versions that were replaced."""
     reviews = Review.objects.filter(annotation__assignment__campaign__in=release.chosen.campaigns, undone_at=None)
     left_out = Annotation.objects.filter(
-        is_left_out(release.benchmark.team_id), rater__user__in=_who_withdrew(release),
+        is_left_out(release.benchmark.team_id), rater__user__in=who_withdrew(release.benchmark.team_id),
         pk__in=reviews.values("annotation"),
     )  # fmt: skip
     reviews = reviews.exclude(annotation__in=list(left_out.values_list("pk", flat=True)))
@@ -65,8 +64,3 @@ def not_withheld(release: Release, item: str) -> Q:
         return Q()
     withheld: Any = ReleaseItem.objects.filter(release=release, split=release.chosen.withheld).values("item")
     return ~Q(**{f"{item}__in": withheld})
-
-
-def _who_withdrew(release: Release) -> Any:
-    """The accounts of people who withdrew a consent of the team."""
-    return Consent.objects.filter(version__team=release.benchmark.team_id, withdrawn_at__isnull=False).values("user")
