@@ -115,3 +115,13 @@ def assert_at(page: Page, *targets: tuple[float, ...]) -> None:
     """Within half a pixel of the picture."""
     found = pixels(page)
     assert found == [pytest.approx(target, abs=0.5) for target in targets], found
+
+
+def assert_drawn_at(page: Page, corner: tuple[int, int]) -> None:
+    """The box stands over this pixel of the picture, as soon as the page has been laid out anew."""
+    for _time in range(100):
+        drawn = page.locator("svg.boxes .box .body").bounding_box()
+        if drawn and (drawn["x"], drawn["y"]) == pytest.approx(screen(page, *corner), abs=0.5):
+            return
+        page.wait_for_timeout(50)
+    raise AssertionError(f"drawn at {drawn}, and {corner} is at {screen(page, *corner)}")

@@ -17,6 +17,7 @@ from tests.browser.box_steps import (
     TARGET,
     asks_boxes,
     assert_at,
+    assert_drawn_at,
     drag,
     finger,
     open_sheet,
@@ -57,9 +58,7 @@ def test_by_mouse(open_as: OpenAs, boxed: Campaign, nour: User, closer: int, sho
     assert_at(page, TARGET)
     page.set_viewport_size({"width": 1100, "height": 700})
     assert_at(page, TARGET)
-    drawn = page.locator("svg.boxes .box .body").bounding_box()
-    assert drawn
-    assert (drawn["x"], drawn["y"]) == pytest.approx(screen(page, *TOP_LEFT), abs=0.5)
+    assert_drawn_at(page, TOP_LEFT)
     drag(page, (497, 380), (477, 360))  # as a whole
     assert_at(page, tuple(one - 20 for one in TARGET))
     drag(page, (BOTTOM_RIGHT[0] - 20, BOTTOM_RIGHT[1] - 20), BOTTOM_RIGHT)  # by a corner

@@ -142,10 +142,12 @@ def test_by_finger_on_a_phone(open_as: OpenAs, campaign: Campaign, nour: User, s
     open_sheet(page, campaign)
     finger(page, (150, 200), (450, 500))
     lantern, fruit = ("Lantern", "Fruit") if language == "en" else ("فانوس", "فواكه")
+    expect(page.locator("[data-halt=label]")).to_be_visible()  # it moves the labels
     page.wait_for_timeout(500)  # a tap at once after the finger would be half of a double tap
     chip(page, lantern).tap()
     expect(page.locator("svg.boxes .tag").first).to_contain_text(lantern)
     finger(page, (550, 150), (900, 400))
+    expect(page.locator("[data-halt=label]")).to_be_visible()
     page.wait_for_timeout(500)
     shot(page, f"box-labels-phone-missing-{language}")
     chip(page, fruit).tap()
