@@ -57,9 +57,16 @@ class Sheet:
 
 def current_sheet(page: str) -> Sheet | None:
     """What is in hand; the sheet ahead stands in a template after it."""
-    page = page.split("<template", 1)[0]
-    hand, key = HAND.search(page), KEY.search(page)
-    return Sheet(int(hand[1]), key[1]) if hand and key else None
+    return _sheet(page.partition("<template")[0])
+
+
+def sheet_ahead(page: str) -> Sheet | None:
+    return _sheet(page.partition("<template")[2])
+
+
+def _sheet(html: str) -> Sheet | None:
+    assignment, key = HAND.search(html), KEY.search(html)
+    return Sheet(int(assignment[1]), key[1]) if assignment and key else None
 
 
 @dataclass
@@ -70,6 +77,7 @@ class Annotator:
     campaign: int
     deadline: float
     patient: bool = False
+    ahead: Sheet | None = None
     seconds: list[float] = field(default_factory=list)
     acknowledged: dict[int, str] = field(default_factory=dict)
     retries: int = 0
@@ -89,18 +97,23 @@ class Annotator:
             sheet = self.rate(sheet, str(dice.randint(1, 5)))
 
     def look(self) -> Sheet | None:
-        return current_sheet(self.surely("GET", f"/work/{self.campaign}/")[1])
+        page = self.surely("GET", f"/work/{self.campaign}/")[1]
+        self.ahead = sheet_ahead(page)
+        return current_sheet(page)
 
     def rate(self, sheet: Sheet, code: str) -> Sheet | None:
-        begun = time.perf_counter()
+        """As the page does it: on to the sheet that was loaded ahead, whose form is not sent again."""
+        begun, ahead = time.perf_counter(), self.ahead
         form = {"a-relevance": code, "client_key": sheet.key, "active_seconds": "2.5"}
+        form |= {"showing": str(ahead.assignment)} if ahead else {}
         status, page = self.surely("POST", f"/assignments/{sheet.assignment}/submit", form)
         self.seconds.append(time.perf_counter() - begun)
         if status == 200:
             self.acknowledged[sheet.assignment] = code
         else:
             self.refused.append(f"{status} for {sheet.assignment}: {page[:300]}")
-        return current_sheet(page)
+        self.ahead = sheet_ahead(page)
+        return ahead if "data-bare" in page else current_sheet(page)
 
     def surely(self, method: str, path: str, form: dict[str, str] | None = None) -> tuple[int, str]:
         """The same request again, with the same key, until the server answers it."""
@@ -146,7 +159,7 @@ def main() -> None:
     for thread in threads:
         thread.join()
     took = time.monotonic() - begun
-    rows = [{key: value for key, value in vars(one).items() if key != "browser"} for one in people]
+    rows = [{key: value for key, value in vars(one).items() if key not in ("browser", "ahead")} for one in people]
     spans = [span for one in browsers for span in one.spans] if plan.get("spans") else []
     json.dump({"took": took, "people": rows, "spans": spans}, sys.stdout)
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from django.template.loader import render_to_string
 from django.utils import translation
+from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from annotation.pages.sheet_view import SheetView, UndoOffer, WorkPage
@@ -28,6 +29,7 @@ VALUES = (
     "texts_html", "fields", "client_key", "draft_version", "trace",
 )  # fmt: skip
 UNDO_VALUES = ("base", "assignment_id", "version", "seconds", "about", "answers")
+ON_SCREEN = '<main id="bench" data-bare data-assignment="{}">{}</main>'
 SHARE = 31.62  # stands for a share in a shell: no text of the gauge has its digits
 
 
@@ -43,11 +45,17 @@ class Shape:
 
 
 def draw_fragment(work_page: WorkPage, csrf_token: object, messages: Any = ()) -> SafeString:
-    """What a script swaps in: the gauge, the sheet in hand or why there is none, and the sheet ahead."""
+    """What a script swaps in: the gauge, the sheet in hand or why there is none, and the sheet ahead.
+
+    Of a sheet that the page shows already, only what is new is drawn: the strip that takes the last answer back.
+    """
     token, hand, ahead = str(csrf_token), work_page.hand, work_page.ahead
     values = {"gauge": draw_gauge(work_page.progress, work_page.cohort_name)}
     if hand is not None:
         values["area"] = draw_sheet(hand, token, work_page.undo, work_page.notice, messages)
+    elif work_page.on_screen is not None:
+        strip = draw_undo(work_page.undo, token) if work_page.undo else ""
+        values["area"] = format_html(ON_SCREEN, work_page.on_screen, strip)
     else:
         context = {"work_page": work_page, "csrf_token": token, "messages": messages}
         values["area"] = render_to_string("annotation/sheet/nothing.html", context)

@@ -177,6 +177,8 @@ class WorkPage:
     nothing: NoWorkText | None
     undo: UndoOffer | None
     notice: str
+    on_screen: int | None = None
+    """The assignment in hand, where the page shows its sheet already. It is not drawn again: `hand` is None."""
 
     @property
     def campaign_id(self) -> int:
@@ -352,18 +354,23 @@ def build_work_page(
     undo: UndoOffer | None = None,
     notice: str = "",
     tallied: Progress | None = None,
+    showing: int | None = None,
 ) -> WorkPage:
-    """`tallied`: the sums of the cohort's tallies, where the caller has just read them."""
+    """`tallied`: the sums of the cohort's tallies, where the caller has just read them. `showing`: the assignment whose
+    sheet the page went on to before it heard from the server.
+    """
     nothing = work.no_work
+    on_screen = showing if work.current and work.current.pk == showing else None
     return WorkPage(
         user=user,
         place=place,
         progress=usable_progress(place.pk, tallied) if tallied else progress_of([place.pk])[place.pk],
-        hand=build_sheet_view(work.current, at) if work.current else None,
+        hand=build_sheet_view(work.current, at) if work.current and on_screen is None else None,
         ahead=build_sheet_view(work.prefetched, at) if work.prefetched else None,
         nothing=no_work_text(nothing.reason, nothing.until, time_zone_for(user, place.cohort)) if nothing else None,
         undo=undo,
         notice=notice,
+        on_screen=on_screen,
     )
 
 

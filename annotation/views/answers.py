@@ -95,7 +95,8 @@ def respond_with_next(
             messages.info(request, notice)
         return to_sheet(assignment, f"?after={assignment.pk}" if gave or undo_offer(assignment, gave, at) else "")
     user, place, undo = current_user(request), place_of(assignment), undo_offer(assignment, gave, at)
-    work_page = build_work_page(user, place, work, at, undo=undo, notice=notice, tallied=tallied)
+    showing = None if notice or get_messages(request) else parse_int(request.POST.get("showing"), default=None)
+    work_page = build_work_page(user, place, work, at, undo=undo, notice=notice, tallied=tallied, showing=showing)
     return fragment_response(request, work_page)
 
 

@@ -50,11 +50,12 @@ export class Device {
 
 /**
  * Answers that could not be sent, oldest first. Sent again with the same key until they are taken. All windows share it:
- * `filled` and `emptied` hear what another one did to it.
+ * `filled` and `emptied` hear what another one did to it. `showing(entry)`: the sheet that this page went on to, if it
+ * did: the server does not draw that one again.
  */
 export class Outbox {
-  constructor(device, { arrived, away, out, filled, emptied }) {
-    Object.assign(this, { device, arrived, away, out, filled, emptied, tries: 0, timer: 0, busy: false });
+  constructor(device, { arrived, away, out, filled, emptied, showing }) {
+    Object.assign(this, { device, arrived, away, out, filled, emptied, showing, tries: 0, timer: 0, busy: false });
     addEventListener("online", () => this.flush());
     addEventListener("storage", ({ key }) => key === `${device.mine}outbox` && (this.waiting.length ? this.filled() : this.emptied()));
   }
@@ -87,7 +88,9 @@ export class Outbox {
     let others = false;
     try {
       for (let entry = this.waiting[0]; entry; entry = this.waiting[0]) {
-        const reply = await send(entry.url, new URLSearchParams(entry.body));
+        const body = new URLSearchParams(entry.body), shown = this.showing(entry);
+        if (shown) body.set("showing", shown);
+        const reply = await send(entry.url, body);
         others = reply.state !== "here" && !this.waiting.some((one) => one.key === entry.key);
         if (others) continue; // sent by another page meanwhile
         if (reply.state === "away") return this.later();

@@ -13,7 +13,7 @@ const UNSEEN = 600; // ms within which a key or a click was meant for the sheet 
 const $ = (id) => document.getElementById(id);
 const page = document.body;
 const device = new Device(page.dataset.person);
-const outbox = new Outbox(device, { arrived, away: lineAway, out: () => signedOut(true), filled, emptied });
+const outbox = new Outbox(device, { arrived, away: lineAway, out: () => signedOut(true), filled, emptied, showing });
 const autosave = new Autosave({ read: draftNow, saved: draftSaved });
 const windows = new Windows(page.dataset.person, { others: twin, answered: answeredThere });
 const locale = document.documentElement.lang;
@@ -319,10 +319,16 @@ function arrived(entry, reply, left) {
   const elsewhere = entry.assignment !== assignment; // the person is at another sheet
   if ("both" in next.bench.dataset) return both(next, entry, elsewhere);
   const goesOn = taken && elsewhere && (location.search || next.bench.dataset.assignment === assignment);
-  if (!goesOn) come(next, taken, elsewhere);
-  else goOn(next);
+  if (goesOn) goOn(next);
+  else if ("bare" in next.bench.dataset) loadSoon(); // the person left the sheet that was shown when it was sent
+  else come(next, taken, elsewhere);
   if (refusal && !$("main").textContent.includes(refusal)) notice(refusal); // of an earlier answer
   refusal = "";
+}
+
+/** The sheet that the page went on to while this answer was on its way, if it did. */
+function showing(entry) {
+  return !pack && !location.search && entry.work === location.pathname && entry.assignment !== assignment ? assignment : "";
 }
 
 /** The sheet stays that the person went on to. */

@@ -69,6 +69,60 @@ def test_the_next_sheet_is_there_before_the_server_replies(page: Page, shot: Cal
     assert str(Annotation.objects.get().assignment_id) == first
 
 
+def hold_replies(page: Page) -> list[tuple[Route, APIResponse]]:
+    """The server gets the answers; its replies wait until the test lets them come."""
+    replies: list[tuple[Route, APIResponse]] = []
+    page.route("**/submit", lambda route: replies.append((route, route.fetch())))
+    return replies
+
+
+def test_the_sheet_that_the_page_went_on_to_is_not_sent_again(page: Page) -> None:
+    replies, first = hold_replies(page), assignment_on(page)
+    give(page, "4")
+    second = assignment_on(page)
+    wait_for(page, replies)
+    route, reply = replies.pop()
+    hand, _, ahead = reply.text().partition("<template")
+    assert f'data-assignment="{second}"' in hand and "<form" in hand and "a-relevance" not in hand
+    assert "a-relevance" in ahead and f'data-assignment="{first}"' not in ahead
+    route.fulfill(response=reply)
+    until_sent(page)
+    expect(page.locator("#undo")).to_be_visible()
+    assert assignment_on(page) == second
+    give(page, "2")
+    wait_for(page, replies)
+    route, reply = replies.pop()
+    route.fulfill(response=reply)
+    until_sent(page)
+    assert codes() == ["4", "2"]
+
+
+def test_a_reply_for_a_sheet_that_was_answered_elsewhere_meanwhile_loads_the_next_one(
+    page: Page, campaign: Campaign
+) -> None:
+    replies = hold_replies(page)
+    give(page, "4")
+    second = assignment_on(page)
+    wait_for(page, replies)
+    other = page.context.new_page()
+    other.goto(f"/work/{campaign.pk}/")
+    until_sheet_ready(other)
+    assert assignment_on(other) == second
+    give(other, "2")
+    until_sent(other)
+    wait_until(page, "before => document.getElementById('bench').dataset.assignment !== before", second)
+    third = assignment_on(page)
+    route, reply = replies.pop()
+    assert f'data-bare data-assignment="{second}"' in reply.text()
+    route.fulfill(response=reply)
+    page.wait_for_timeout(500)
+    assert assignment_on(page) == third == assignment_on(other)
+    page.unroute("**/submit")
+    give(page, "5")
+    until_sent(page)
+    assert codes() == ["4", "2", "5"]
+
+
 def test_two_answers_wait_in_their_order_and_the_third_sheet_for_the_server(page: Page) -> None:
     pending = hold_answers(page)
     give(page, "4")

@@ -89,6 +89,35 @@ def test_a_script_gets_the_next_sheet_in_the_same_reply(browser: Client, campaig
     assert 'id="gauge"' in html and 'id="undo"' in html
 
 
+def test_a_sheet_that_the_page_shows_already_is_not_drawn_again(browser: Client, campaign: Campaign, nour: User) -> None:
+    first = current_assignment(campaign, nour)
+    ahead = Assignment.objects.get(participation=first.participation, state="reserved", in_hand=False)
+    posted = {"a-relevance": "2", "client_key": "k1", "showing": str(ahead.pk)}
+    reply = browser.post(f"/assignments/{first.pk}/submit", posted, **SCRIPT).content.decode()
+    hand, _, following = reply.partition("<template")
+    assert f'data-bare data-assignment="{ahead.pk}"' in hand
+    assert "a-relevance" not in hand and 'id="undo"' in hand and 'id="gauge"' in hand
+    assert "a-relevance" in following and f'data-assignment="{ahead.pk}"' not in following
+
+
+@pytest.mark.parametrize("showing", ["", "x", "0", "first", "99999999999999999999999"])
+def test_any_other_sheet_on_the_page_gets_the_one_in_hand_as_a_whole(
+    browser: Client, campaign: Campaign, nour: User, showing: str
+) -> None:
+    first = current_assignment(campaign, nour)
+    posted = {"a-relevance": "2", "client_key": "k1", "showing": str(first.pk) if showing == "first" else showing}
+    hand = browser.post(f"/assignments/{first.pk}/submit", posted, **SCRIPT).content.decode().partition("<template")[0]
+    assert "data-bare" not in hand and "a-relevance" in hand
+    assert f'data-assignment="{current_assignment(campaign, nour).pk}"' in hand
+
+
+def test_a_reply_with_a_notice_brings_the_whole_sheet(browser: Client, campaign: Campaign, nour: User) -> None:
+    first = current_assignment(campaign, nour)
+    posted = {"reason": "no such reason", "showing": str(first.pk)}
+    hand = browser.post(f"/assignments/{first.pk}/skip", posted, **SCRIPT).content.decode().partition("<template")[0]
+    assert "Choose a reason" in hand and "a-relevance" in hand and "data-bare" not in hand
+
+
 def test_the_same_key_sent_twice_is_one_answer(browser: Client, campaign: Campaign, nour: User) -> None:
     first = current_assignment(campaign, nour)
     for _time in range(2):
