@@ -43,14 +43,17 @@ class Watchdog:
         self._deadlines: dict[RequestBody, float] = {}
         self._changed = threading.Condition()
         self._thread: threading.Thread | None = None
+        self._wakes = float("inf")  # when the thread looks next
 
     def add(self, body: "RequestBody", seconds: float) -> None:
+        """The thread is woken only for a deadline before that: nearly every body has long arrived by then."""
         with self._changed:
-            self._deadlines[body] = time.monotonic() + seconds
+            self._deadlines[body] = deadline = time.monotonic() + seconds
             if self._thread is None or not self._thread.is_alive():  # a forked process has no thread of its parent
                 self._thread = threading.Thread(target=self._run, name="request-bodies", daemon=True)
                 self._thread.start()
-            self._changed.notify()
+            if deadline < self._wakes:
+                self._changed.notify()
 
     def remove(self, body: "RequestBody") -> None:
         """After this returns, the socket of the body is not touched."""
@@ -64,8 +67,8 @@ class Watchdog:
                 for body in [body for body, deadline in self._deadlines.items() if deadline <= now]:
                     del self._deadlines[body]
                     body.expire()
-                earliest = min(self._deadlines.values(), default=None)
-                self._changed.wait(None if earliest is None else max(0.0, earliest - now))
+                self._wakes = min(self._deadlines.values(), default=float("inf"))
+                self._changed.wait(max(0.0, self._wakes - now) if self._deadlines else None)
 
 
 class RequestBody:

@@ -12,7 +12,7 @@ import pytest
 from django.contrib.sessions.models import Session
 
 from config import deadline
-from config.deadline import BodyBounds, PersonalReaders
+from config.deadline import BodyBounds, PersonalReaders, RequestBody, Watchdog
 from people.models import User
 from tests.load.server import session_of
 from tests.operations.servers import PROCESSES, THREADS, SlowSenders, free_port, get, gunicorn, post_in_pieces
@@ -156,3 +156,31 @@ def test_readers_are_counted_by_person_and_in_all() -> None:
     assert [readers.acquire(person) for person in ("a", "a", "a", "b", "c")] == [True, True, False, True, False]
     readers.release("a")
     assert readers.acquire("c") and not readers.acquire("a")
+
+
+def test_the_watchdog_is_woken_for_an_earlier_deadline_and_sleeps_through_later_ones(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    watchdog, ended, woken = Watchdog(), list[int](), list[float]()
+
+    def add(number: int, seconds: float) -> None:
+        body = RequestBody(None, None, 1, BodyBounds(None))
+        monkeypatch.setattr(body, "expire", lambda: ended.append(number))
+        watchdog.add(body, seconds)
+        time.sleep(0.05)
+
+    notify = watchdog._changed.notify
+    monkeypatch.setattr(watchdog._changed, "notify", lambda: (woken.append(time.monotonic()), notify()))
+    add(1, 60)
+    begun = len(woken)
+    for number in range(2, 6):
+        add(number, 60 + number)
+    assert len(woken) == begun, "a later deadline wakes nobody"
+    add(6, 0.2)
+    assert len(woken) == begun + 1
+    add(7, 0.5)
+    time.sleep(0.8)
+    assert ended == [6, 7], "both in time, though the thread slept until the first minute was over"
+    add(8, 0.1)
+    time.sleep(0.3)
+    assert ended == [6, 7, 8]
