@@ -67,13 +67,9 @@ def load_campaign_cohort(cohort_id: int) -> CampaignCohort:
     """A campaign's cohort with the campaign, its stage, benchmark and sheet, as they were up to two seconds ago."""
     parts = PLACE.read(PLACES.fetch(cohort_id))
     place: CampaignCohort = parts["cc"]
-    place.cohort, place.campaign = parts["co"], parts["c"]
-    place.campaign.stage, place.campaign.sheet_version, place.campaign.rule_version = (
-        parts["st"],
-        parts["v"],
-        parts["rv"],
-    )
-    place.campaign.stage.benchmark = parts["b"]
+    _relate(place, cohort=parts["co"], campaign=parts["c"])
+    _relate(parts["c"], stage=parts["st"], sheet_version=parts["v"], rule_version=parts["rv"])
+    _relate(parts["st"], benchmark=parts["b"])
     return place
 
 
@@ -84,7 +80,7 @@ def load_own_assignment(assignment_id: int, user_id: int | None) -> Assignment |
         return None
     owner = OWNER.read(rows[0], ROW.width)
     [assignment] = _read_assignments(rows, owner["p"], load_campaign_cohort(owner["p"].cohort_id))
-    assignment.rater = owner["r"]
+    _relate(assignment, rater=owner["r"])
     return assignment
 
 
@@ -109,7 +105,7 @@ def _load_held(sql: str, participation_id: int, place: CampaignCohort) -> list[A
 
 def _read_assignments(rows: Sequence[Sequence[Any]], own: Participation, place: CampaignCohort) -> list[Assignment]:
     """One object for each assignment; its pictures come in rows of their own."""
-    own.cohort = place
+    _relate(own, cohort=place)
     assignments: dict[int, Assignment] = {}
     uses: dict[int, list[ItemImage]] = {}
     for raw in rows:
@@ -120,7 +116,7 @@ def _read_assignments(rows: Sequence[Sequence[Any]], own: Participation, place: 
             facts = [ItemFact(pk=pk, key=key, value=value) for pk, key, value in raw[-1] or ()]
             _attach_related(row, own, uses[assignment.pk], facts)
         if row["x"] is not None:
-            row["x"].image = row["m"]
+            _relate(row["x"], image=row["m"])
             uses[assignment.pk].append(row["x"])
     return list(assignments.values())
 
@@ -128,8 +124,8 @@ def _read_assignments(rows: Sequence[Sequence[Any]], own: Participation, place: 
 def _attach_related(row: dict[str, Any], own: Participation, uses: list[ItemImage], facts: list[ItemFact]) -> None:
     """The same as select_related and prefetch_related would make."""
     assignment: Assignment = row["a"]
-    assignment.participation, assignment.campaign = own, own.cohort.campaign
-    assignment.unit, row["u"].item = row["u"], row["i"]
+    _relate(assignment, participation=own, campaign=own.cohort.campaign, unit=row["u"])
+    _relate(row["u"], item=row["i"])
     row["i"]._prefetched_objects_cache = {
         "images": _fetched_queryset(ItemImage, uses),
         "facts": _fetched_queryset(ItemFact, facts),
@@ -138,6 +134,11 @@ def _attach_related(row: dict[str, Any], own: Participation, uses: list[ItemImag
         Assignment._meta.get_field("draft").set_cached_value(assignment, None)
     else:
         row["d"].assignment = assignment
+
+
+def _relate(instance: Model, **related: Any) -> None:
+    """Rows that were read by its foreign keys, as select_related leaves them: the keys are there and not set again."""
+    instance._state.fields_cache.update(related)
 
 
 def _fetched_queryset(model: type[Model], rows: list[Any]) -> QuerySet[Any]:
