@@ -41,11 +41,14 @@ class LockedState:
     in_hand: bool
 
 
+# Each of the two has an index of its own. Together they would be sought among all that the person ever had.
+HELD = """(SELECT count(*) FROM annotation_assignment h
+    WHERE h.participation_id = a.participation_id AND {of} AND h.state = 'reserved')"""
 # Of an assignment `a` and its stage `st`; what a decision needs of the stage is read here, under the lock.
 COLUMNS = f"""a.state, EXISTS (SELECT FROM annotation_draft d WHERE d.assignment_id = a.id),
   coalesce((SELECT max(version) FROM annotation_annotation v WHERE v.assignment_id = a.id), 0),
   live.id, coalesce(live.counted, false), coalesce(live.uncounted_because = 'surplus', false),
-  (SELECT count(*) FROM annotation_assignment h WHERE h.participation_id = a.participation_id AND h.state = 'reserved'),
+  {HELD.format(of="NOT h.packed")} + {HELD.format(of="h.packed")},
   CASE WHEN %(measured)s::float8 IS NOT NULL THEN greatest(0, least(%(measured)s::float8,
     extract(epoch FROM %(until)s::timestamptz - %(since)s::timestamptz)::float8
     - (SELECT coalesce(sum(least(t.active_seconds, extract(epoch FROM t.submitted_at - %(since)s::timestamptz))), 0)

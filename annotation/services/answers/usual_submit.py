@@ -25,7 +25,7 @@ from annotation.queries.resolutions import settles_disputes
 from annotation.services.answers.annotation_writing import ADVANCE, FINISH, KEEP, OTHERS, RATE
 from annotation.services.answers.locked_state import BEFORE_AND_GATE, LockedState
 from annotation.services.derivation import outbox
-from annotation.services.queue.claim import ACTIVE, CLAIM, CLAIM_USUAL, HURRY
+from annotation.services.queue.claim import ACTIVE, CLAIM, ENOUGH, GIVE, MOVE, TAKE, UNUSUAL, USUAL_ENDS, USUAL_NEXT
 from annotation.services.queue.locks import PLANS, SEAT_COLUMNS, SEAT_SOURCES, SEEN_EVERY
 from annotation.services.queue.slots import COUNTERS, FITTING, OLD, TALLY_AND_EVENT
 from annotation.services.transactions import is_retryable
@@ -50,6 +50,10 @@ GIVES = {
 }  # fmt: skip
 TAKEN = {name: f"p_{name}" for name in TAKES}
 STATE = tuple(one.name for one in fields(LockedState))
+LOCKED_NAMES = (*STATE, *gate.NAMES)
+# PostgreSQL does not work out what nobody reads of a subquery. `excluded` says the same as the gate's `barred`; a key
+# that was used before is refused when the answer is written.
+UNREAD = {"live_counted", "waits", "excluded", "same_key", "cohort_zone", "own_zone", "to_older"}
 
 
 def _seconds(span: Any) -> str:
@@ -85,12 +89,14 @@ TALLIED = _filled(
 )  # fmt: skip
 BODY = f"""
 DECLARE
-  v_seat record; v_before record; fitted record; v_lease timestamptz; v_more integer; v_picked bigint; v_claimed bigint;
+  v_seat record; v_before record; fitted record; v_next record; v_ends record; v_lease timestamptz; v_more integer;
+  v_picked bigint; v_claimed bigint;
 BEGIN
   SELECT {SEAT_COLUMNS} INTO v_seat {SEAT_SOURCES.format("id = p_participation")};
-  SELECT * INTO v_before FROM ({LOCKED}) AS b({", ".join([*STATE, *gate.NAMES])});
+  SELECT {", ".join(name for name in LOCKED_NAMES if name not in UNREAD)} INTO v_before
+    FROM ({LOCKED}) AS b({", ".join(LOCKED_NAMES)});
   IF (v_before.state = 'reserved' AND v_before.in_hand AND v_before.reserved = 2 AND NOT v_before.has_draft
-    AND v_before.live_annotation IS NULL AND v_before.same_key IS NULL AND NOT v_before.excluded
+    AND v_before.live_annotation IS NULL
     AND {gate.LETS_IN.format(row="v_before")}) IS NOT TRUE THEN RETURN; END IF;
   IF v_seat.last_seen_at < p_submitted_at - {_seconds(SEEN_EVERY)} THEN
     UPDATE annotation_participation SET last_seen_at = p_submitted_at WHERE id = v_seat.id;
@@ -103,10 +109,17 @@ BEGIN
   {_filled(RATE.format(kept="o_annotation"), **ANSWER)};
   {_filled(FINISH, **ANSWER)};
   {_filled(ADVANCE, **ANSWER)} WHERE {_filled(OTHERS)};
-  IF v_before.staffing = 'anyone' AND NOT ({_filled(HURRY, **CLAIMING)}) THEN
-    {_filled(CLAIM_USUAL, **CLAIMING)} INTO v_picked, v_claimed;
-  ELSE
+  IF ({_filled(UNUSUAL, **CLAIMING)}) THEN
     {_filled(CLAIM, **CLAIMING)} INTO v_picked, v_claimed;
+  ELSIF ({_filled(ENOUGH, **CLAIMING)}) THEN
+    {_filled(USUAL_NEXT, **CLAIMING)} INTO v_next;
+    {_filled(USUAL_ENDS, **CLAIMING)} INTO v_ends;
+    IF v_next.id IS NOT NULL THEN
+      {TAKE} WHERE s.id = v_next.id;
+      {_filled(GIVE.format(picked="v_next", source=""), **CLAIMING)} INTO v_claimed;
+      v_picked := 1;
+    END IF;
+    {_filled(MOVE.format(ends="v_ends", source=""), **CLAIMING)};
   END IF;
   IF v_picked > 0 AND v_claimed IS NULL THEN RAISE serialization_failure; END IF;
   o_due := false;

@@ -32,92 +32,87 @@ def may_have(campaign: str, staffing: str, rater: str) -> str:
 
 NOT_HAD = not_had("%(campaign)s", "%(rater)s")
 STAFFED = staffed("%(staffing)s::text", "%(rater)s")
-NOT_JUDGED = not_judged("%(staffing)s::text", "%(rater)s")
 MAY_HAVE = may_have("%(campaign)s", "%(staffing)s::text", "%(rater)s")
-ANYONE_MAY_HAVE = f"{NOT_HAD} AND {NOT_JUDGED}"  # the same where the stage is for anyone
 
 ANY = "annotation_slot s WHERE s.cohort_id = %(cohort)s AND s.open AND s.position >= %(cursor)s"
 URGENT = "annotation_slot s WHERE s.cohort_id = %(cohort)s AND s.open AND s.urgent AND s.position >= %(urgent_cursor)s"
+IN_TURN = "ORDER BY s.position LIMIT 1 FOR NO KEY UPDATE OF s SKIP LOCKED"
 
 HURRY = f"SELECT EXISTS (SELECT FROM {URGENT})"
-URGENT_PARTS = f"""
-), hurry AS MATERIALIZED ({HURRY} AS yes
-), urgent AS MATERIALIZED (
-  SELECT s.id, s.unit_id FROM {URGENT} AND (SELECT yes FROM hurry) AND (SELECT yes FROM enough)
-    AND (SELECT count(*) FROM own) = 0 AND {MAY_HAVE}
-  ORDER BY s.position LIMIT 1 FOR NO KEY UPDATE OF s SKIP LOCKED
-), first_urgent AS MATERIALIZED (
-  SELECT s.position FROM {URGENT} AND (SELECT yes FROM hurry) AND {MAY_HAVE} ORDER BY s.position LIMIT 1"""
-HURRIED = f"""CASE WHEN (SELECT yes FROM hurry)
-      THEN least(coalesce((SELECT position FROM first_urgent), {HORIZON}), {HORIZON}) ELSE 0 END"""
-
-
-WITH_URGENT = (
-    URGENT_PARTS,
-    "AND (SELECT count(*) FROM urgent) = 0 ",
-    "UNION ALL SELECT id, unit_id FROM urgent ",
-    HURRIED,
-)
-TAKE = """), taken AS (
-  UPDATE annotation_slot s SET reserved = s.reserved + 1 FROM picked WHERE s.id = picked.id RETURNING s.id
-), given AS (
-  INSERT INTO annotation_assignment (campaign_id, participation_id, slot_id, unit_id, rater_id, state, in_hand,
+# Whether there is a slot for each person at work: the last ones nobody gets ahead. A person in hand gets one anyway.
+ENOUGH = f"""SELECT %(in_hand)s OR (SELECT people.n <= (SELECT count(*) FROM (
+    SELECT 1 FROM {ANY} ORDER BY s.position LIMIT people.n) open)
+  FROM (SELECT count(*) AS n FROM (SELECT 1 FROM annotation_participation
+    WHERE cohort_id = %(cohort)s AND last_seen_at > %(active_since)s LIMIT {ACTIVE_LIMIT}) seen) people)"""
+# The first of all open slots from the cursor, and where the cursor goes: to the first one, *locked or not*.
+NEXT = f"SELECT s.id, s.unit_id FROM {ANY}{{unless}} AND {{may_have}} {IN_TURN}"
+FIRST = f"SELECT s.position FROM {ANY} AND {{may_have}} ORDER BY s.position LIMIT 1"
+WALKED = f"least(coalesce(({{first}}), {HORIZON}), {HORIZON})"
+NONE_BEFORE = """ AND (SELECT yes FROM enough)
+    AND (SELECT count(*) FROM own) = 0 AND (SELECT count(*) FROM urgent) = 0"""
+# Of the slot `picked`, and of `ends`, which says where the cursors go: a table, or a variable where there is no source.
+TAKE = "UPDATE annotation_slot s SET reserved = s.reserved + 1"
+GIVE = """INSERT INTO annotation_assignment (campaign_id, participation_id, slot_id, unit_id, rater_id, state, in_hand,
     packed, lease_until, reserved_at, shown_at, changed_at, skip_reason, skip_note)
-  SELECT %(campaign)s, %(participation)s, picked.id, picked.unit_id, %(rater)s, 'reserved', %(in_hand)s,
-    %(packed)s, %(lease_until)s, %(at)s, %(shown_at)s, %(at)s, '', '' FROM picked
+  SELECT %(campaign)s, %(participation)s, {picked}.id, {picked}.unit_id, %(rater)s, 'reserved', %(in_hand)s,
+    %(packed)s, %(lease_until)s, %(at)s, %(shown_at)s, %(at)s, '', '' {source}
   ON CONFLICT (campaign_id, unit_id, rater_id, repeat) DO UPDATE SET state = 'reserved', in_hand = EXCLUDED.in_hand,
     packed = EXCLUDED.packed, lease_until = EXCLUDED.lease_until, changed_at = EXCLUDED.changed_at,
     shown_at = coalesce(annotation_assignment.shown_at, EXCLUDED.shown_at)
   WHERE annotation_assignment.state = 'released' AND annotation_assignment.slot_id = EXCLUDED.slot_id
-  RETURNING id
-), moved AS (
-  UPDATE annotation_participation p
-  SET cursor = greatest(p.cursor, e.walked), urgent_cursor = greatest(p.urgent_cursor, e.hurried)
-  FROM ends e WHERE p.id = %(participation)s AND (p.cursor < e.walked OR p.urgent_cursor < e.hurried)
-)
-SELECT (SELECT count(*) FROM picked), (SELECT id FROM given)
-"""
-
+  RETURNING id"""
+MOVE = """UPDATE annotation_participation p
+  SET cursor = greatest(p.cursor, {ends}.walked), urgent_cursor = greatest(p.urgent_cursor, {ends}.hurried) {source}
+  WHERE p.id = %(participation)s AND (p.cursor < {ends}.walked OR p.urgent_cursor < {ends}.hurried)"""
 
 # One statement, in this order: a place the person once had and gave back, else the first urgent slot from the urgent
 # cursor that they never had and may have, else the first of all open slots from the cursor; take a place in it, write
 # the assignment, move the cursors to the first such slots *whether locked or not*. Urgent slots are in the walk of all
 # open ones too, so no cursor loses them when they are urgent no longer; where none is urgent, that costs one look at an
 # empty index. NOT_HAD is a scalar subquery because the planner would turn NOT EXISTS into a join over all slots.
-def _claim_sql(*, usual: bool) -> str:
-    """`usual`: without what no row meets where nothing is urgent and the stage is for anyone."""
-    may_have, staffed = (ANYONE_MAY_HAVE, "true") if usual else (MAY_HAVE, STAFFED)
-    urgent_parts, none_urgent, or_urgent, hurried = ("", "", "", "0") if usual else WITH_URGENT
-    return f"""
-WITH people AS MATERIALIZED (
-  SELECT count(*) AS n FROM (
-    SELECT 1 FROM annotation_participation
-    WHERE cohort_id = %(cohort)s AND last_seen_at > %(active_since)s LIMIT {ACTIVE_LIMIT}) seen
-), enough AS MATERIALIZED (
-  SELECT %(in_hand)s OR (SELECT n FROM people) <= (SELECT count(*) FROM (
-    SELECT 1 FROM annotation_slot s WHERE s.cohort_id = %(cohort)s AND s.open AND s.position >= %(cursor)s
-    ORDER BY s.position LIMIT (SELECT n FROM people)) open) AS yes
+CLAIM = f"""
+WITH enough (yes) AS MATERIALIZED (
+  {ENOUGH}
 ), own AS MATERIALIZED (
   SELECT s.id, s.unit_id FROM annotation_assignment a JOIN annotation_slot s ON s.id = a.slot_id
   WHERE a.participation_id = %(participation)s AND a.state = 'released' AND s.open AND (SELECT yes FROM enough)
-    AND {staffed}
-  ORDER BY a.changed_at LIMIT 1 FOR NO KEY UPDATE OF s SKIP LOCKED{urgent_parts}
+    AND {STAFFED}
+  ORDER BY a.changed_at LIMIT 1 FOR NO KEY UPDATE OF s SKIP LOCKED
+), hurry (yes) AS MATERIALIZED (
+  {HURRY}
+), urgent AS MATERIALIZED (
+  SELECT s.id, s.unit_id FROM {URGENT} AND (SELECT yes FROM hurry) AND (SELECT yes FROM enough)
+    AND (SELECT count(*) FROM own) = 0 AND {MAY_HAVE}
+  {IN_TURN}
+), first_urgent AS MATERIALIZED (
+  SELECT s.position FROM {URGENT} AND (SELECT yes FROM hurry) AND {MAY_HAVE} ORDER BY s.position LIMIT 1
 ), next AS MATERIALIZED (
-  SELECT s.id, s.unit_id FROM {ANY} AND (SELECT yes FROM enough)
-    AND (SELECT count(*) FROM own) = 0 {none_urgent}AND {may_have}
-  ORDER BY s.position LIMIT 1 FOR NO KEY UPDATE OF s SKIP LOCKED
+  {NEXT.format(unless=NONE_BEFORE, may_have=MAY_HAVE)}
 ), picked AS MATERIALIZED (
-  SELECT id, unit_id FROM own {or_urgent}UNION ALL SELECT id, unit_id FROM next
+  SELECT id, unit_id FROM own UNION ALL SELECT id, unit_id FROM urgent UNION ALL SELECT id, unit_id FROM next
 ), first AS MATERIALIZED (
-  SELECT s.position FROM {ANY} AND {may_have} ORDER BY s.position LIMIT 1
+  {FIRST.format(may_have=MAY_HAVE)}
 ), ends AS MATERIALIZED (
-  SELECT least(coalesce((SELECT position FROM first), {HORIZON}), {HORIZON}) AS walked, {hurried} AS hurried
+  SELECT {WALKED.format(first="SELECT position FROM first")} AS walked, CASE WHEN (SELECT yes FROM hurry)
+      THEN {WALKED.format(first="SELECT position FROM first_urgent")} ELSE 0 END AS hurried
   WHERE (SELECT yes FROM enough)
-{TAKE}"""
-
-
-CLAIM = _claim_sql(usual=False)
-CLAIM_USUAL = _claim_sql(usual=True)
+), taken AS (
+  {TAKE} FROM picked WHERE s.id = picked.id
+), given AS (
+  {GIVE.format(picked="picked", source="FROM picked")}
+), moved AS (
+  {MOVE.format(ends="ends", source="FROM ends")}
+)
+SELECT (SELECT count(*) FROM picked), (SELECT id FROM given)
+"""
+# The same in steps of the usual submit, where nothing is urgent, the stage is for anyone, the person gave no place back
+# and judged nothing: then all that they may not have is what they had.
+UNUSUAL = f"""SELECT %(staffing)s::text <> 'anyone' OR EXISTS (SELECT FROM {URGENT})
+  OR EXISTS (SELECT FROM annotation_assignment a WHERE a.participation_id = %(participation)s AND a.state = 'released')
+  OR EXISTS (SELECT FROM people_rater judge JOIN benchmarks_formerjudge f ON f.user_id = judge.user_id
+    WHERE judge.id = %(rater)s)"""
+USUAL_NEXT = NEXT.format(unless="", may_have=NOT_HAD)
+USUAL_ENDS = f"SELECT {WALKED.format(first=FIRST.format(may_have=NOT_HAD))} AS walked, 0 AS hurried"
 CLAIM_WAITING = CLAIM.replace(" SKIP LOCKED", "")
 
 

@@ -3,12 +3,12 @@
 import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from datetime import timedelta
+from datetime import datetime, timedelta
 from time import monotonic, sleep
 from typing import Any
 
 import pytest
-from django.db import OperationalError, connection, transaction
+from django.db import IntegrityError, OperationalError, connection, transaction
 from django.utils import timezone
 
 from annotation.models import Annotation, Assignment, Campaign, CampaignCohort, Draft, ItemContributor, Slot, Tally
@@ -23,6 +23,7 @@ from tests.annotation.queue.factories import NOON, a_person, an_open_campaign, g
 from tests.annotation.queue.test_races import run_together
 from tests.personas import make_consent_version
 
+OTHERS = 40  # people who hold places beside the one who is measured
 IDS_AND_TIMES = ("id", "at", "xact", "annotation_id", "saved_at")
 
 
@@ -44,14 +45,14 @@ def begun(items: int = 5, target: int = 2) -> tuple[CampaignCohort, Rater, Work]
     return seat, person, next_work.get_or_claim_work(person, seat, NOON)
 
 
-def ask_function(assignment: Assignment, key: str = "k") -> Any:
+def ask_function(assignment: Assignment, key: str = "k", at: datetime = NOON) -> Any:
     """What the function says of an answer, whatever the page guesses before."""
     own = submit.own_assignment(assignment.pk, assignment.rater)
     given = Submission({"relevance": "4"}, key, active_seconds=3.5)
-    parsed, given = submit._parse(own, given, NOON)
-    annotation = submit._annotation(own, parsed, given, NOON)
+    parsed, given = submit._parse(own, given, at)
+    annotation = submit._annotation(own, parsed, given, at)
     event = submit._event(own, submit.EVENT)
-    return usual_submit.submit_usual(annotation, own, parsed.codes, NOON - timedelta(minutes=1), event)
+    return usual_submit.submit_usual(annotation, own, parsed.codes, at - timedelta(minutes=1), event)
 
 
 def by_rule(seat: CampaignCohort) -> None:
@@ -212,15 +213,56 @@ def test_of_anything_unusual_the_function_changes_nothing(name: str) -> None:
 
 
 @pytest.mark.django_db
-def test_the_sheet_ahead_and_the_last_sheet_and_a_key_of_another_are_unusual() -> None:
+def test_the_sheet_ahead_and_the_last_sheet_are_unusual() -> None:
     _seat, _person, work = begun()
     assert work.current and work.prefetched
     assert ask_function(work.prefetched) is None
-    following = rate(work.current, key="k", at=NOON).work.current
-    assert following and ask_function(following, "k") is None
-    assert ask_function(following, "other") is not None, "the same one is usual with a key of its own"
     _seat, _person, alone = begun(items=1)
     assert alone.current and ask_function(alone.current) is None
+
+
+@pytest.mark.django_db
+def test_a_key_of_another_answer_is_refused_and_changes_nothing() -> None:
+    _seat, _person, work = begun()
+    assert work.current
+    following = rate(work.current, key="k", at=NOON).work.current
+    assert following
+    before = all_rows()
+    with pytest.raises(IntegrityError), transaction.atomic():
+        ask_function(following, "k")
+    with pytest.raises(submit.AlreadyAnswered):
+        rate(following, key="k", at=NOON)
+    assert all_rows() == before
+    assert ask_function(following, "other") is not None, "the same one is usual with a key of its own"
+
+
+def count_entries() -> int:
+    """Entries that scans of indexes of answers and places gave in this transaction."""
+    with connection.cursor() as sql:
+        sql.execute("""SELECT sum(pg_stat_get_xact_tuples_returned(indexrelid)) FROM pg_index
+          WHERE indrelid::regclass::text ~ '^annotation_(slot|assignment|annotation|rating|participation)$'""")
+        return int(sql.fetchone()[0])
+
+
+@pytest.mark.django_db(transaction=True)  # PostgreSQL passes by what earlier transactions deleted, not this one
+def test_what_it_reads_grows_neither_with_what_the_person_answered_nor_with_what_others_hold() -> None:
+    """With plans that were made while the tables were empty, as on a new site."""
+    connection.close()  # its plans are of other tests
+    seat, person, work = begun(items=160)
+    place = seat.participations.get(rater=person)
+    reads = []
+    for number in range(150):
+        if number == 140:
+            for _other in range(OTHERS):
+                next_work.get_or_claim_work(a_person(seat.cohort), seat, NOON)
+        assert work.current
+        with transaction.atomic():
+            before = count_entries()
+            assert ask_function(work.current, f"key {number}", NOON + timedelta(minutes=number)) is not None
+            reads.append(count_entries() - before)
+        work = next_work.held_work(place.pk, seat)
+    assert max(reads[100:140]) <= max(reads[5:25]) + 10, reads
+    assert max(reads[140:]) <= max(reads[5:25]) + 10, reads
 
 
 @pytest.mark.django_db
