@@ -89,7 +89,9 @@ def test_a_script_gets_the_next_sheet_in_the_same_reply(browser: Client, campaig
     assert 'id="gauge"' in html and 'id="undo"' in html
 
 
-def test_a_sheet_that_the_page_shows_already_is_not_drawn_again(browser: Client, campaign: Campaign, nour: User) -> None:
+def test_a_sheet_that_the_page_shows_already_is_not_drawn_again(
+    browser: Client, campaign: Campaign, nour: User
+) -> None:
     first = current_assignment(campaign, nour)
     ahead = Assignment.objects.get(participation=first.participation, state="reserved", in_hand=False)
     posted = {"a-relevance": "2", "client_key": "k1", "showing": str(ahead.pk)}
