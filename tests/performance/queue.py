@@ -5,6 +5,7 @@ an empty signed-in page and the bare SQL of a cycle; then the buffers that one c
 """
 
 import argparse
+import math
 import sys
 import threading
 import time
@@ -17,6 +18,7 @@ sys.path[0] = str(Path(__file__).resolve().parents[2])  # our own folder holds a
 from tests.load import server  # noqa: E402
 
 CROWDS = (1, 8, 32)
+RATE = 2000  # places for each second of a turn: more than the turns and the bare statements take together
 
 
 def line(name: str, rates: Sequence[str]) -> None:
@@ -40,14 +42,16 @@ def over_http(home: Path, port: int, sessions: Sequence[str], seconds: float, **
     return f"{summary(len(times), report['took'], times)}  {spent:>8}"
 
 
-def make_campaign(items: int, people: int) -> tuple[Any, list[Any]]:
+def make_campaign(items: int, people: int, seconds: float = 0) -> tuple[Any, list[Any]]:
+    """`seconds`: of each turn; where three answers to each item are too few for them, more are wanted."""
     from tests.annotation.queue import factories
     from tests.load.world import pictured
 
     stage = factories.a_stage()
     pictured(stage, items)
     cohort = factories.a_cohort(stage.benchmark.team)
-    campaign = factories.lifecycle.create(stage, "Load", None, {cohort: 3}, seed=1)
+    target = max(3, math.ceil(RATE * seconds / items))
+    campaign = factories.lifecycle.create(stage, "Load", None, {cohort: target}, seed=1)
     factories.lifecycle.open_campaign(campaign, None, factories.timezone.now())
     return campaign, [factories.a_person(cohort) for _ in range(people)]
 
@@ -103,7 +107,7 @@ def main() -> None:
         line("", [f"{crowd} at once: rate, p50 p95, cpu web+db" for crowd in CROWDS])
         touched: dict[int, dict[str, int]] = {}
         for items in chosen.items:
-            campaign, people = make_campaign(items, 3 * max(CROWDS))
+            campaign, people = make_campaign(items, 3 * max(CROWDS), chosen.seconds)
             sessions = [server.session_of(person.user) for person in people]
             with server.web(home) as port:
                 if items == chosen.items[0]:
