@@ -27,6 +27,18 @@ def width(page: Page) -> float:
     return box["width"]
 
 
+def until_at_rest(page: Page) -> tuple[float, float]:
+    """The point under (500, 300) once the picture has stood still for a quarter of a second."""
+    before = under(page, 500, 300)
+    for _time in range(40):
+        page.wait_for_timeout(250)
+        after = under(page, 500, 300)
+        if after == before:
+            return after
+        before = after
+    raise AssertionError("the picture does not come to rest")
+
+
 def test_the_wheel_keeps_the_point_under_the_pointer(open_as: OpenAs, campaign: Campaign, nour: User) -> None:
     page = open_as(nour)
     page.goto(f"/work/{campaign.pk}/")
@@ -34,7 +46,8 @@ def test_the_wheel_keeps_the_point_under_the_pointer(open_as: OpenAs, campaign: 
     until_sheet_ready(page)
     wait_until(page, "document.fonts.status === 'loaded'")
     page.wait_for_load_state("networkidle")  # what loads later still moves the picture
-    whole, before = width(page), under(page, 500, 300)
+    before = until_at_rest(page)
+    whole = width(page)
     page.mouse.move(500, 300)
     page.mouse.wheel(0, -400)
     wait_until(page, "document.getElementById('view').classList.contains('close')")
