@@ -16,7 +16,7 @@ from evaluation.rendering.axis import axis_for
 from evaluation.rendering.html import estimate_bar
 from evaluation.reports.board_agreement import BoardAgreement, StageAgreement, load, load_each
 from evaluation.reports.board_models import load_best
-from evaluation.reports.models_page import STATISTIC_LABELS
+from evaluation.reports.models_page import STATISTIC_LABELS, rank_band
 from evaluation.selections.catalogue import POOLED
 from evaluation.services.snapshots import MOST
 from predictions.pages.variant_names import VariantNames
@@ -85,7 +85,9 @@ def _model_sum(reading: Reading, names: Mapping[str, str]) -> Iterator[Sum]:
     variant = VariantNames(reading.benchmark, reading.stages).name_of(best.variant, best.stage)
     name = f"{best.name}, {variant}" if variant else best.name
     page = reverse("evaluation:models", args=[reading.benchmark.slug], query={"stage": best.stage})
-    yield Sum(2, title, line["value"], [_interval_and_n(line), name, f"{names[best.stage]}: {statistic}"], page)
+    rank = rank_band(best.band, best.n_ranked) if best.band else ""
+    lines = [_interval_and_n(line), name, rank, f"{names[best.stage]}: {statistic}"]
+    yield Sum(2, title, line["value"], [words for words in lines if words], page)
 
 
 def list_agreement(benchmarks: Sequence[Benchmark]) -> Mapping[int, Mapping[str, Any]]:
@@ -103,7 +105,7 @@ def _of_list(benchmark: Benchmark, report: BoardAgreement | None) -> Mapping[str
         return None
     shown = _first_choice(choices)
     line = estimate_bar(shown.estimates[POOLED], axis_of(shown))
-    return {"line": line, "measure": measure_name(shown), "stage": names[shown.key]}
+    return {"line": line, "measure": measure_name(shown), "stage": stage_name(shown, names)}
 
 
 def _column(cells: Mapping[int, Any], data: Mapping[str, Any], style: str = "") -> SideColumn:

@@ -26,7 +26,7 @@ REPORT = MODELS_REPORT
 @dataclass(frozen=True)
 class BestModel:
     """The model with the highest value at the stage that the page “Models” opens on. `variant`: how it was asked.
-    `n_models`: how many have a value there."""
+    `n_models`: how many have a value there. `band`: its first and last possible rank of `n_ranked`."""
 
     stage: str
     statistic: str
@@ -34,6 +34,8 @@ class BestModel:
     variant: str
     n_models: int
     estimate: Estimate
+    band: tuple[int, int] | None = None
+    n_ranked: int = 0
 
 
 def load_best(benchmark: Benchmark) -> BestModel | None:
@@ -42,7 +44,8 @@ def load_best(benchmark: Benchmark) -> BestModel | None:
     if snapshot is None or not snapshot.data["report"]:
         return None
     data = snapshot.data["report"]
-    return BestModel(**(data | {"estimate": Estimate.from_json(data["estimate"])}))
+    band = (data["band"][0], data["band"][1]) if data.get("band") else None
+    return BestModel(**(data | {"estimate": Estimate.from_json(data["estimate"]), "band": band}))
 
 
 def renew_best(benchmark: Benchmark, at: datetime) -> bool:
@@ -54,14 +57,17 @@ def renew_best(benchmark: Benchmark, at: datetime) -> bool:
 
 
 def compute(benchmark: Benchmark, at: datetime) -> dict[str, Any]:
-    """Empty where no model has a value, or where there is too much to compute."""
+    """Empty where no model has a value, where there is too much to compute, or where what the stage asks first has no
+    codes: another question, such as whether the person is sure, does not say which model is best."""
     catalogue = catalogue_of(benchmark)
     if not any(stage.has_models for stage in catalogue.stages):
         return {}
     try:
-        return _best_of(models_for(catalogue, QueryDict(), UTC, at))
+        report = models_for(catalogue, QueryDict(), UTC, at)
     except SelectionError:
         return {}
+    sheets = [stage.current[0].sheet for stage in catalogue.stages if stage.key == report.selection.stage]
+    return _best_of(report) if any(sheet.fields[0].key == report.selection.field for sheet in sheets) else {}
 
 
 def _best_of(report: ModelsReport) -> dict[str, Any]:
@@ -76,6 +82,8 @@ def _best_of(report: ModelsReport) -> dict[str, Any]:
         "variant": best.rater.setting,
         "n_models": len(valued),
         "estimate": best.overall.to_json(),
+        "band": best.band,
+        "n_ranked": sum(line.band is not None for line in report.lines),
     }
 
 

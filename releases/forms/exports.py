@@ -4,6 +4,7 @@ from typing import Any
 
 from django import forms
 from django.core.validators import validate_email
+from django.db.models import Sum
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Campaign
@@ -49,9 +50,15 @@ class ExportForm(forms.Form):
         self.fields["stage"].queryset = (  # type: ignore[attr-defined]
             Stage.objects.filter(benchmark=benchmark, campaigns__in=self.opened).distinct().select_related("benchmark")
         )
+        self.fields["stage"].initial = self._stage_with_most_answers()
         self.fields["campaign"].queryset = self.opened.order_by("-pk").select_related("stage")  # type: ignore[attr-defined]
         for name in ("stage", "campaign", "form"):
             self.fields[name].widget.attrs["class"] = "in"
+
+    def _stage_with_most_answers(self) -> Any:
+        """Of people; None where nobody has answered: then the first stage is chosen."""
+        given = self.opened.values("stage").annotate(n=Sum("cohorts__tallies__submitted")).filter(n__gt=0)
+        return given.order_by("-n", "stage").values_list("stage", flat=True).first()
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or {}

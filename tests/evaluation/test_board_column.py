@@ -120,6 +120,8 @@ def test_linked_stages_are_compared_and_any_stage_can_be_chosen(world: World) ->
     assert chosen[0].endswith(".linked") and other
     assert column(overview(world, f"?agreement={other[0]}"))[world.egypt.name].startswith("No value:")
     assert column(overview(world, "?agreement=nonsense")) == column(page)
+    listed = text_of(world.client(world.mara).get("/benchmarks/").content.decode())
+    assert f"{scene.boxes.name} / {scene.verification.name}" in listed, "those that were compared, not what settles it"
 
 
 def test_its_queries_are_the_same_for_any_number_of_stages_and_answers(world: World, rated: Campaign) -> None:

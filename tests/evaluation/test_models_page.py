@@ -10,7 +10,7 @@ import pytest
 from django.utils import timezone
 from scipy import stats
 
-from annotation.models import Campaign
+from annotation.models import Campaign, SheetVersion
 from evaluation.metrics import model_ranks
 from evaluation.reports import board_models, models_report
 from evaluation.tasks import renew_board
@@ -76,7 +76,7 @@ def test_overview_shows_the_best_model_once_a_worker_has_compared_them(world: Wo
     [best] = [row for row in numbers(world)["models"] if row["model"] == "Keen"]
     value, low, high = (f"{best['overall'][key]:.2f}" for key in ("value", "low", "high"))
     assert f"Best of 3 models {value} [{low}, {high}] n = 160 ×" in overview()
-    assert "Spearman with the mean of people" in overview()
+    assert re.search("Keen Rank 1 of 3 [^.]*: Spearman with the mean of people", overview()), overview()[:900]
     assert world.client(world.stranger).get("/b/simulated-caire/").status_code == 404
 
 
@@ -87,6 +87,17 @@ def test_no_best_model_where_no_model_answered(world: World) -> None:
     renew_board(world.benchmark.pk)
     assert board_models.load_best(world.benchmark) is None
     assert "Best of" not in world.client(world.mara).get(f"/b/{world.benchmark.slug}/").content.decode()
+
+
+def test_no_best_model_by_a_question_beside_the_one_that_the_stage_is_about(world: World, campaign: Campaign) -> None:
+    """Whether people are sure of an answer in words does not say which model answers best."""
+    benchmark, at = campaign.stage.benchmark, timezone.now()
+    assert board_models.compute(benchmark, at)["name"] == "Keen"
+    words = {"key": "answer", "kind": "text", "version": 1, "label": {"en": "Your answer"}, "config": {}}
+    for version in SheetVersion.objects.filter(campaigns=campaign):
+        version.definition = version.definition | {"fields": [words, *version.definition["fields"]]}
+        version.save()
+    assert board_models.compute(benchmark, at) == {}
 
 
 def test_places_are_bands_that_the_data_bear_out(world: World, campaign: Campaign) -> None:

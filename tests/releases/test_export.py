@@ -10,13 +10,16 @@ from unittest.mock import patch
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
-from annotation.models import Annotation, Campaign, Rating
-from benchmarks.models import Benchmark, Item
+from annotation.models import Annotation, Campaign, Rating, Tally
+from annotation.services.campaigns import lifecycle
+from benchmarks.models import Benchmark, Item, Stage
 from jobs.models import Event
 from people.services.raters import rater_of
 from releases.rows.annotations import current_answers
 from releases.writers.registry import WRITERS
+from tests.annotation.chain.factories import GOOD, a_stage, items
 from tests.evaluation.data import an_open_campaign, give_ratings, of_condition, table
 from tests.personas import World
 
@@ -135,6 +138,22 @@ def test_only_owners_and_researchers_export_and_it_is_written_down(world: World,
     assert (event.actor, event.scope, event.data) == (
         world.owner, world.benchmark.scope, {"campaigns": [campaign.pk], "form": "csv"},
     )  # fmt: skip
+
+
+def test_the_stage_with_most_answers_is_chosen_first(world: World, campaign: Campaign) -> None:
+    address, client = f"/b/{world.benchmark.slug}/export/", world.client(world.mara)
+    earlier = a_stage(world.benchmark, "earlier", GOOD)
+    Stage.objects.filter(pk=earlier.pk).update(position=0)
+    Stage.objects.filter(pk=campaign.stage_id).update(position=1)
+    items(earlier, 1)
+    opened = lifecycle.create(earlier, "Earlier", None, {world.egypt: 1}, seed=1)
+    lifecycle.open_campaign(opened, None, timezone.now())
+    Tally.objects.update(submitted=0)
+    assert client.get(address).context["form"]["stage"].value() is None, "nobody has answered"
+    Tally.objects.filter(cohort__campaign=campaign).update(submitted=2)
+    page = client.get(address)
+    assert page.context["form"]["stage"].value() == campaign.stage_id
+    assert f'<option value="{campaign.stage_id}" selected>' in page.content.decode()
 
 
 def test_looking_at_the_page_takes_nothing(world: World, campaign: Campaign) -> None:
