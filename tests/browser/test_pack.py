@@ -103,6 +103,13 @@ def relevance(world: World, items: int = 12) -> Campaign:
     return campaign
 
 
+# How many answers are on the disk: a reading transaction waits for the writing ones before it.
+ON_DISK = """new Promise(done => { indexedDB.open('emic', 1).onsuccess = ({ target }) => {
+  const rows = target.result.transaction('answers').objectStore('answers').count();
+  rows.onsuccess = () => (target.result.close(), done(rows.result));
+}; })"""
+
+
 @pytest.mark.parametrize(("items", "taken", "answered"), [(12, 4, 3), pytest.param(63, 20, 20, marks=pytest.mark.slow)])
 def test_a_pack_is_answered_in_aeroplane_mode_and_stored_once(
     world: World, live_server: Any, media: None, on_disk: OpenBrowser, shot: Shot,
@@ -121,6 +128,7 @@ def test_a_pack_is_answered_in_aeroplane_mode_and_stored_once(
     for number in range(answered - 1):
         answer_next(page, str(1 + number % 5))
     assert not Annotation.objects.exists()
+    wait_until(page, f"{ON_DISK}.then(rows => rows === {answered - 1})")  # that takes a moment after Submit
     offline = on_disk(world.nour)  # the browser is killed, and opened again without a line; cookies are older than that
     offline.set_offline(True)
     page = offline.new_page()

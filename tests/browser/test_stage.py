@@ -52,7 +52,7 @@ def test_the_wheel_keeps_the_point_under_the_pointer(open_as: OpenAs, campaign: 
     page.mouse.wheel(0, -400)
     wait_until(page, "document.getElementById('view').classList.contains('close')")
     assert width(page) > 2 * whole
-    assert under(page, 500, 300) == pytest.approx(before, abs=0.002)
+    assert until_at_rest(page) == pytest.approx(before, abs=0.002)
     page.set_viewport_size({"width": 1100, "height": 700})
     assert width(page) > page.locator("#view").bounding_box()["width"]  # still close, and still there
     page.keyboard.press("z")
