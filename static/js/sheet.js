@@ -55,7 +55,7 @@ function begin({ fresh = true, focus = false } = {}) {
   if (form) beginForm(focus);
   tell(); // what was kept was of another sheet, perhaps
   sending = isGiven();
-  bench.classList.toggle("sends", sending);
+  lock();
   if (!form) return focus && rest();
   begun({ bench, form, assignment });
   blank = answersOf(); // what the scripts of its fields put in is nobody's answer
@@ -193,8 +193,10 @@ function submit() {
   const holes = missing();
   for (const field of holes) field.querySelector("[data-missing]").hidden = false;
   if (holes.length) {
+    const words = holes[0].querySelector("[data-missing]");
     holes[0].scrollIntoView(); // from its question on, below the picture
-    announce(holes[0].querySelector("[data-missing]").textContent);
+    words.scrollIntoView({ block: "nearest" }); // and to where it says so
+    announce(words.textContent);
     return;
   }
   const halt = halted();
@@ -218,14 +220,21 @@ function deliver(url, data, key = `${Date.now()}-${Math.random()}`, stays = fals
   autosave.stop();
   undoNext = false;
   sending = true;
-  bench.classList.add("sends");
   data.delete("csrfmiddlewaretoken");
   if (pack) data.append("pack", "1");
   if (form && !(url.endsWith("skip") && isUntouched())) keepHere(); // another window's draft of it may lie here
   outbox.add({ assignment, url, key, work: location.pathname, body: [...data] });
   watchSending();
   if (!stays && !location.search) goAhead();
+  lock(stays);
   outbox.flush();
+}
+
+/** What is on its way cannot be changed any more: a sheet that waits for the server takes neither taps nor keys. One that
+ * was sent unasked does: the person may be typing, and sees both answers. */
+function lock(stays = false) {
+  bench.classList.toggle("sends", sending);
+  bench.inert = sending && !stays;
 }
 
 /** The sheet that was loaded already takes the place of the one whose answer is on its way. */
@@ -814,7 +823,7 @@ function keyOf(event) {
   return event.code.match(/^Key([A-Z])$/)?.[1].toLowerCase() ?? event.key;
 }
 
-const keyed = () => (form ? fields().filter((field) => field.querySelector("[data-key]")) : []);
+const keyed = () => (form && !bench.inert ? fields().filter((field) => field.querySelector("[data-key]")) : []);
 
 /** The question to which digits go: the one that holds the focus, else the first that is open. */
 function now() {
@@ -867,7 +876,7 @@ $("letters")?.addEventListener("change", (event) => {
 });
 
 const ACTS = {
-  s: () => bench.querySelector("[data-dialog=why]") && open("why"), // not for an answer that is being changed
+  s: () => !bench.inert && bench.querySelector("[data-dialog=why]") && open("why"), // not for an answer that is being changed
   r: () => form && open("report"),
   "?": () => open("help"),
   u: () => {
@@ -898,7 +907,7 @@ addEventListener("keydown", (event) => {
   const key = event.altKey && event.code === "KeyS" ? "s" : keyOf(event);
   if ((typing && !event.altKey) || event.ctrlKey || event.metaKey || (event.altKey && key !== "s")) return;
   if (key.length === 1 && !event.altKey && page.classList.contains("keyless")) return;
-  if (!dialog && pressed(event, key)) return event.preventDefault();
+  if (!dialog && !bench.inert && pressed(event, key)) return event.preventDefault();
   if (!choose(key, dialog)) {
     if (dialog || !ACTS[key]) return;
     ACTS[key]();
@@ -932,7 +941,7 @@ function sendWaiting() {
 /** The browser was killed, and has found again what it had not yet written down. */
 function resume() {
   sending ||= outbox.has(assignment);
-  bench.classList.toggle("sends", sending);
+  lock();
   sendWaiting();
 }
 

@@ -140,6 +140,34 @@ def test_two_answers_wait_in_their_order_and_the_third_sheet_for_the_server(page
     assert codes() == ["4", "2"]
 
 
+def test_a_sheet_that_waits_for_the_server_cannot_be_changed(page: Page, shot: Callable[..., None]) -> None:
+    """Else it would show another answer than the one that was submitted and is stored."""
+    pending = hold_answers(page)
+    give(page, "4")
+    page.wait_for_timeout(400)
+    give(page, "2")
+    wait_until(page, "document.querySelectorAll('#bench.sends').length === 1")
+    give(page, "5")
+    place = page.locator("label:has([name=a-relevance][value='1'])").bounding_box()
+    assert place
+    page.mouse.click(place["x"] + 20, place["y"] + 10)
+    page.keyboard.press("s")
+    expect(page.locator("#why")).to_be_hidden()
+    assert page.locator("[name^=a-]:checked").get_attribute("value") == "2"
+    page.wait_for_timeout(700)
+    shot(page, "instant-next-locked")
+    for _answer in range(2):
+        wait_for(page, pending)
+        pending.pop().continue_()
+    until_sent(page)
+    assert codes() == ["4", "2"]
+    page.unroute("**/submit")
+    wait_until(page, "!document.getElementById('bench').inert")
+    give(page, "1")
+    until_sent(page)
+    assert codes() == ["4", "2", "1"], "the next sheet takes keys again"
+
+
 def test_a_refused_answer_comes_back_and_the_next_sheet_keeps_what_was_chosen(page: Page) -> None:
     pending, first = hold_answers(page), assignment_on(page)
     page.evaluate("delete document.querySelector('[data-field]').dataset.required")  # a page that checks less
