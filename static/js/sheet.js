@@ -329,7 +329,7 @@ function arrived(entry, reply, left) {
   if ("both" in next.bench.dataset) return both(next, entry, elsewhere);
   const goesOn = taken && elsewhere && (location.search || next.bench.dataset.assignment === assignment);
   if (goesOn) goOn(next);
-  else if ("bare" in next.bench.dataset) loadSoon(); // the person left the sheet that was shown when it was sent
+  else if ("bare" in next.bench.dataset) comeAgain(next);
   else come(next, taken, elsewhere);
   if (refusal && !$("main").textContent.includes(refusal)) notice(refusal); // of an earlier answer
   refusal = "";
@@ -346,12 +346,25 @@ function goOn(next) {
   swapRest(next, true);
   const words = noticeIn(next.bench);
   if (words) notice(words);
+  offerUndo(next);
+}
+
+function offerUndo(next) {
   $("undo")?.remove();
   const undo = next.bench.querySelector("#undo");
-  if (undo) bench.querySelector(".stage").append(undo);
+  if (undo) (bench.querySelector(".stage") ?? bench).append(undo);
   watchUndo();
   if (undo && undoNext) undo.requestSubmit();
   undoNext = false;
+}
+
+/** The person left the sheet that was shown when the answer was sent: what the server has now, and the answer's strip. */
+async function comeAgain(next) {
+  const undo = undoNext;
+  await loadSoon();
+  if (sending || $("undo")) return; // of a later answer
+  undoNext ||= undo;
+  offerUndo(next);
 }
 
 /** An answer that is not taken is a draft again, though drafts of many later sheets came since. */

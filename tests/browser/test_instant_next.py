@@ -123,6 +123,33 @@ def test_a_reply_for_a_sheet_that_was_answered_elsewhere_meanwhile_loads_the_nex
     assert codes() == ["4", "2", "5"]
 
 
+@pytest.mark.parametrize("asked", [False, True])
+def test_a_reply_for_a_sheet_that_was_answered_on_another_device_still_offers_undo(
+    page: Page, open_as: OpenAs, campaign: Campaign, nour: User, asked: bool
+) -> None:
+    replies, first = hold_replies(page), assignment_on(page)
+    give(page, "4")
+    second = assignment_on(page)
+    wait_for(page, replies)
+    other = open_as(nour)
+    other.goto(f"/work/{campaign.pk}/")
+    until_sheet_ready(other)
+    give(other, "2")
+    until_sent(other)
+    page.evaluate("dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))")
+    wait_until(page, "before => document.getElementById('bench').dataset.assignment !== before", second)
+    third = assignment_on(page)
+    if asked:
+        page.keyboard.press("u")
+    route, reply = replies.pop()
+    assert f'data-bare data-assignment="{second}"' in reply.text()
+    route.fulfill(response=reply)
+    expected = first if asked else third
+    wait_until(page, "which => document.getElementById('bench').dataset.assignment === which", expected)
+    expect(page.locator("#undo")).to_have_count(0 if asked else 1)
+    assert codes() == (["2"] if asked else ["4", "2"])
+
+
 def test_two_answers_wait_in_their_order_and_the_third_sheet_for_the_server(page: Page) -> None:
     pending = hold_answers(page)
     give(page, "4")
