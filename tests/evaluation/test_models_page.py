@@ -89,7 +89,7 @@ def test_no_best_model_where_no_model_answered(world: World) -> None:
     assert "Best of" not in world.client(world.mara).get(f"/b/{world.benchmark.slug}/").content.decode()
 
 
-def test_no_best_model_by_a_question_beside_the_one_that_the_stage_is_about(world: World, campaign: Campaign) -> None:
+def test_no_best_model_by_another_question_than_the_first(world: World, campaign: Campaign) -> None:
     """Whether people are sure of an answer in words does not say which model answers best."""
     benchmark, at = campaign.stage.benchmark, timezone.now()
     assert board_models.compute(benchmark, at)["name"] == "Keen"
