@@ -66,8 +66,8 @@ def compute(benchmark: Benchmark, at: datetime) -> dict[str, Any]:
         report = models_for(catalogue, QueryDict(), UTC, at)
     except SelectionError:
         return {}
-    sheets = [stage.current[0].sheet for stage in catalogue.stages if stage.key == report.selection.stage]
-    return _best_of(report) if any(sheet.fields[0].key == report.selection.field for sheet in sheets) else {}
+    stage = next(stage for stage in catalogue.stages if stage.key == report.selection.stage)
+    return _best_of(report) if stage.current[0].sheet.fields[0].key == report.selection.field else {}
 
 
 def _best_of(report: ModelsReport) -> dict[str, Any]:

@@ -57,8 +57,8 @@ class ExportForm(forms.Form):
 
     def _stage_with_most_answers(self) -> Any:
         """Of people; None where nobody has answered: then the first stage is chosen."""
-        given = self.opened.values("stage").annotate(n=Sum("cohorts__tallies__submitted")).filter(n__gt=0)
-        return given.order_by("-n", "stage").values_list("stage", flat=True).first()
+        counts = self.opened.values("stage").annotate(n=Sum("cohorts__tallies__submitted")).filter(n__gt=0)
+        return counts.order_by("-n", "stage").values_list("stage", flat=True).first()
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or {}

@@ -39,7 +39,7 @@ URGENT = "annotation_slot s WHERE s.cohort_id = %(cohort)s AND s.open AND s.urge
 IN_TURN = "ORDER BY s.position LIMIT 1 FOR NO KEY UPDATE OF s SKIP LOCKED"
 
 HURRY = f"SELECT EXISTS (SELECT FROM {URGENT})"
-# Whether there is a slot for each person at work: the last ones nobody gets ahead. A person in hand gets one anyway.
+# Whether there is a slot for each person at work: nobody gets the last ones ahead. Work in hand is given anyway.
 ENOUGH = f"""SELECT %(in_hand)s OR (SELECT people.n <= (SELECT count(*) FROM (
     SELECT 1 FROM {ANY} ORDER BY s.position LIMIT people.n) open)
   FROM (SELECT count(*) AS n FROM (SELECT 1 FROM annotation_participation
